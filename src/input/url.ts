@@ -21,10 +21,14 @@ export function isQuoted(value: unknown): boolean {
  */
 const notMeant = /^(?:[^:]*:\d|https?:(?!\/\/[^/\\]))/i;
 
-/** Returns an absolute URL, or `undefined` if the text is not one or if parsing would drop or trim a part of it. */
+/** Returns an absolute URL, or `undefined` if the text is not one. */
 export function parseAbsoluteUrl(text: string): URL | undefined {
-  if (hasBlankOrControl(text) || notMeant.test(text) || !URL.canParse(text)) return undefined;
-  return new URL(text);
+  return isAbsoluteUrl(text) ? new URL(text) : undefined;
+}
+
+/** True if a text is an absolute URL, and parsing it drops and trims nothing. */
+export function isAbsoluteUrl(text: string): boolean {
+  return !hasBlankOrControl(text) && !notMeant.test(text) && URL.canParse(text);
 }
 
 /** True if a text has white space or control characters, which the URL parser drops silently. */

@@ -79,7 +79,7 @@ export class ProductsResource {
    * for await (const product of payments.products.list({}, { prefetch: 4 })) console.log(product.name);
    * ```
    */
-  list(params: ProductListParams = {}, options: ListOptions = {}): ListPromise<Product> {
+  list(params: ProductListParams = {}, options?: ListOptions): ListPromise<Product> {
     const readParts: ReadParts = (issues) => ({ query: readInto(issues, productListParams, params) });
     const loopController = new AbortController();
     return new ListPromise(
@@ -91,7 +91,7 @@ export class ProductsResource {
 
   /** Requests one page. It requests the other pages with the parameters and options that were read for the first call. */
   async #listPage(
-    options: ListOptions,
+    options: ListOptions | undefined,
     readFirst: ReadParts,
     firstController?: AbortController,
   ): Promise<Completed<Page<Product>>> {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isLoopback, parseAbsoluteUrl } from '../input/url.js';
+import { isAbsoluteUrl, isLoopback, parseAbsoluteUrl } from '../input/url.js';
 import type { CurrencyCode } from './currency.js';
 import { moment } from './moment.js';
 import { price } from './money.js';
@@ -33,6 +33,7 @@ function schemasFor(allowInsecureHttp: boolean) {
   // A customer is sent to this address, so it must be https. http is accepted only on the local machine, or if the option
   // allows it.
   const isSafe = (text: string) => {
+    if (text.startsWith('https:')) return isAbsoluteUrl(text);
     const url = parseAbsoluteUrl(text);
     return (
       url?.protocol === 'https:' || (url?.protocol === 'http:' && (allowInsecureHttp || isLoopback(url)))

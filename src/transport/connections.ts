@@ -1,4 +1,4 @@
-import type { Agent } from 'node:http';
+import type { Agent, ClientRequest } from 'node:http';
 import type https from 'node:https';
 import type { Duplex } from 'node:stream';
 
@@ -17,18 +17,22 @@ export function keepConnections(
   http: typeof https,
   options: { maxSockets: number; proxyEnv?: object },
 ): Connections {
-  const idleSince = new WeakMap<Duplex, number>();
+  /** The idle connections, each with the time since which it is idle. */
+  const idleSince = new Map<Duplex, number>();
   class KeptConnections extends http.Agent {
     override keepSocketAlive(socket: Duplex) {
       idleSince.set(socket, performance.now());
       return super.keepSocketAlive(socket);
+    }
+    override reuseSocket(socket: Duplex, request: ClientRequest) {
+      idleSince.delete(socket);
+      super.reuseSocket(socket, request);
     }
   }
   const agent = new KeptConnections({
     ...options,
     // If a connection that was used before breaks, Deno sends the request again, even a write.
     keepAlive: !process.versions.deno,
-    scheduling: 'lifo',
     timeout: longestIdleMs,
   });
 
@@ -38,15 +42,16 @@ export function keepConnections(
    */
   function hasUnusable(): boolean {
     const oldest = performance.now() - longestIdleMs;
-    const unusable = idleSockets().filter((socket) => {
+    let found = false;
+    for (const [socket, since] of idleSince) {
       const isAlive = socket.readable && socket.writable && !socket.destroyed;
-      return !isAlive || (idleSince.get(socket) ?? 0) < oldest;
-    });
-    for (const socket of unusable) socket.destroy();
-    return unusable.length > 0;
+      if (isAlive && since >= oldest) continue;
+      if (socket.closed) idleSince.delete(socket);
+      else found = true;
+      socket.destroy();
+    }
+    return found;
   }
-
-  const idleSockets = () => Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? []);
 
   /** Waits until no idle connection is unusable. A closed connection leaves the agent only in a later turn of the event loop. */
   async function waitUntilUsable(): Promise<void> {
@@ -63,6 +68,6 @@ export function keepConnections(
     agent,
     // Node needs one turn to notice that the server closed a connection. Only a write waits for it; a read can be sent again.
     closeUnusable: (isWrite) =>
-      hasUnusable() || (isWrite && idleSockets().length > 0) ? waitUntilUsable() : undefined,
+      hasUnusable() || (isWrite && idleSince.size > 0) ? waitUntilUsable() : undefined,
   };
 }

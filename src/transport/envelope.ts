@@ -36,10 +36,7 @@ export async function readData<T>(
     });
   }
   const bytes = await response.bytes();
-  // An empty web page does not come from the service. A 204 or 205 has no body, whatever type it names.
-  const isOwn =
-    status === 204 || status === 205 || !/\bhtml\b/i.test(response.headers.get('content-type') ?? '');
-  const isEmpty = call.mayBeEmpty && isSuccess(status) && bytes.byteLength === 0 && isOwn;
+  const isEmpty = call.mayBeEmpty && isSuccess(status) && bytes.byteLength === 0 && isOwnEmpty(response);
   const { body, fault } = isEmpty ? { body: { code: 0 }, fault: undefined } : parseBody(response, bytes);
   const { code, data } = fieldsOf(body);
   const isEnvelope = isInteger(code);
@@ -85,6 +82,11 @@ export async function readData<T>(
     issues,
     id,
   });
+}
+
+/** True unless an empty body is a web page, which does not come from the service. A 204 or 205 has none, whatever type it names. */
+function isOwnEmpty({ status, headers }: ResponseHead): boolean {
+  return status === 204 || status === 205 || !/\bhtml\b/i.test(headers.get('content-type') ?? '');
 }
 
 /** Returns the page and the id of the list item that a path leads into, or an empty string. */
@@ -133,8 +135,8 @@ let decoder: TextDecoder | undefined;
 
 /** Parses a body. JSON is accepted under any content type, and is always UTF-8. */
 function parseBody(head: ResponseHead, bytes: Uint8Array): { body?: unknown; fault?: Fault } {
-  const isForeign = hasForeignType(head);
-  if (bytes.byteLength === 0) return { fault: { reason: 'empty', problem: 'the body is empty', isForeign } };
+  if (bytes.byteLength === 0)
+    return { fault: { reason: 'empty', problem: 'the body is empty', isForeign: hasForeignType(head) } };
   let text: string;
   decoder ??= new TextDecoder('utf-8', { fatal: true });
   try {
@@ -144,14 +146,14 @@ function parseBody(head: ResponseHead, bytes: Uint8Array): { body?: unknown; fau
     const problem = encodings
       ? `the body cannot be decoded: its Content-Encoding is ${encodings}`
       : 'the body is not valid UTF-8';
-    return { fault: { reason: 'encoding', problem, isForeign } };
+    return { fault: { reason: 'encoding', problem, isForeign: hasForeignType(head) } };
   }
   try {
     return { body: JSON.parse(text) };
   } catch {
     const type = head.headers.get('content-type')?.split(';')[0];
-    return isForeign
-      ? { fault: { reason: 'content_type', problem: `the body is ${type}, not JSON`, isForeign } }
+    return hasForeignType(head)
+      ? { fault: { reason: 'content_type', problem: `the body is ${type}, not JSON`, isForeign: true } }
       : { fault: { reason: 'json', problem: 'the body is not valid JSON', isForeign: !/^\s*\{/.test(text) } };
   }
 }

@@ -15,9 +15,9 @@ export function kyRequests(settings: ClientSettings) {
 
   /** Sends the request that ky built. The API key is added here, so that no object of ky's holds it. */
   async function fetchForKy(request: unknown, init: object | undefined): Promise<Response> {
-    if (!(request instanceof Request && request.url.startsWith(`${base}/`) && hasExtras(init)))
-      throw new TypeError('ky made another request');
+    if (!(request instanceof Request && hasExtras(init))) throw new TypeError('ky made another request');
     const { url, method, signal } = request;
+    if (!url.startsWith(`${base}/`)) throw new TypeError('ky made another request');
     const { text, progress } = init;
     progress.isBegun = true;
     signal.throwIfAborted();

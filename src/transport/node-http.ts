@@ -21,22 +21,22 @@ export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
   const shared = { ...(isObject(proxyEnv) && { proxyEnv }), ...(ca !== undefined && { ca }) };
   const connections = keepConnections(http, { maxSockets: maxConnections, ...shared });
   const { agent } = connections;
-  const { host, origin, protocol, port } = baseUrl;
+  const { host, origin, port } = baseUrl;
   const hostname = baseUrl.hostname.replace(/^\[|\]$/g, '');
   // Certificates are checked whatever NODE_TLS_REJECT_UNAUTHORIZED says, so that no stranger gets the key.
-  const server: https.RequestOptions = { agent, protocol, hostname, port, rejectUnauthorized: true };
+  const server: https.RequestOptions = {
+    agent,
+    host: hostname,
+    port,
+    ...(secure && { rejectUnauthorized: true }),
+  };
   const socketClass: unknown = secure
     ? process.getBuiltinModule('node:tls').TLSSocket
     : process.getBuiltinModule('node:net').Socket;
   const connectEvent = secure ? 'secureConnect' : 'connect';
 
-  return async (url, init, progress) => {
-    await connections.closeUnusable(init.method !== 'GET');
-    return makeRequest(url, init, progress);
-  };
-
-  function makeRequest(...[url, { method, headers, body, signal }, progress]: Parameters<Carrier>) {
-    return new Promise<ReceivedResponse>((resolve, reject) => {
+  const makeRequest: Carrier = (url, { method, headers, body, signal }, progress) =>
+    new Promise((resolve, reject) => {
       if (signal.aborted) return reject(new Failure('timeout'));
       const allHeaders: Record<string, string> = { host, ...headers };
       if (method !== 'GET') allHeaders['content-length'] = String(Buffer.byteLength(body ?? ''));
@@ -112,7 +112,11 @@ export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
       request.on('error', failWith);
       request.end(body ?? undefined);
     });
-  }
+
+  return (url, init, progress) => {
+    const closed = connections.closeUnusable(init.method !== 'GET');
+    return closed ? closed.then(() => makeRequest(url, init, progress)) : makeRequest(url, init, progress);
+  };
 }
 
 function uncheckedTlsNote(): string | undefined {

@@ -12,8 +12,12 @@ export function headersFrom(raw: readonly string[]): ResponseHeaders {
     for (let index = 0; index < raw.length; index += 2) run(raw[index + 1] ?? '', raw[index] ?? '');
   };
   const get = (name: string) => {
-    const values = raw.filter((_, index) => index % 2 === 1 && raw[index - 1]?.toLowerCase() === name);
-    return values.length === 0 ? null : values.join(', ');
+    let found: string | null = null;
+    forEach((value, each) => {
+      if (each.length === name.length && each.toLowerCase() === name)
+        found = found === null ? value : `${found}, ${value}`;
+    });
+    return found;
   };
   return { get, forEach };
 }

@@ -43,7 +43,6 @@ export function sender(settings: ClientSettings) {
     call.signal?.throwIfAborted();
     for (;;) {
       const number = ++state.attempts;
-      const hookFacts = { ...nameOf(call.operation), attempt: number };
       const { host } = baseUrl;
       const description = {
         ...call.operation,
@@ -54,7 +53,7 @@ export function sender(settings: ClientSettings) {
       };
       const began = performance.now();
       const limit = limitOf(call, began);
-      runHook(hooks.request, { ...hookFacts });
+      if (hooks.request) runHook(hooks.request, hookFacts(call, number));
       call.signal?.throwIfAborted();
       const progress = new RequestProgress();
       const response = await request(call, limit.leftMs, progress);
@@ -63,7 +62,8 @@ export function sender(settings: ClientSettings) {
       const durationMs = performance.now() - began;
       // The hook also runs for a response whose body did not arrive completely.
       const head = response instanceof Failure ? progress.head : response;
-      if (head) runHook(hooks.response, { ...hookFacts, status: head.status, durationMs });
+      if (head && hooks.response)
+        runHook(hooks.response, { ...hookFacts(call, number), status: head.status, durationMs });
       let failed: FailedAttempt;
       if (response instanceof Failure) failed = errorWithoutResponse(description, response, progress, limit);
       else {
@@ -78,7 +78,7 @@ export function sender(settings: ClientSettings) {
       }
       state.outcome = failed.error.outcome ?? 'unknown';
       if (response instanceof Failure) call.signal?.throwIfAborted();
-      await waitToRetry(call, hookFacts, failed);
+      await waitToRetry(call, number, failed);
     }
   }
 
@@ -88,9 +88,9 @@ export function sender(settings: ClientSettings) {
   }
 
   /** Waits for the next attempt, or throws the failure if there is none. */
-  async function waitToRetry(call: Call, hookFacts: HookFacts, { error, retriable }: FailedAttempt) {
+  async function waitToRetry(call: Call, attempt: number, { error, retriable }: FailedAttempt) {
     const { startedAt, totalTimeoutMs, maxRetries, signal } = call;
-    const { method, attempt } = hookFacts;
+    const { method } = call.operation;
     const allowed =
       attempt <= maxRetries && (retriable === 'any' || (retriable === 'get' && method === 'GET'));
     const left = startedAt + totalTimeoutMs - performance.now();
@@ -102,13 +102,17 @@ export function sender(settings: ClientSettings) {
       throw error;
     }
     budget -= 10;
-    if (isPaymentsError(error)) runHook(hooks.retry, { ...hookFacts, delayMs, error });
+    if (isPaymentsError(error)) runHook(hooks.retry, { ...hookFacts(call, attempt), delayMs, error });
     await sleep(delayMs, signal);
     // A busy process wakes up late.
     if (performance.now() - startedAt >= totalTimeoutMs) throw error;
   }
 
   return makeAttempts;
+}
+
+function hookFacts({ operation }: Call, attempt: number): HookFacts {
+  return { ...nameOf(operation), attempt };
 }
 
 /** Returns the time limit that ends an attempt first. */

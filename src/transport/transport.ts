@@ -11,7 +11,7 @@ import { runHook } from '../input/hooks.js';
 import { isPlainObject } from '../input/object.js';
 import { checkPrototype } from '../input/pollution.js';
 import { onAbort } from './aborts.js';
-import type { CallState, ClientSettings, Operation, Query, ReadParts } from './call.js';
+import type { Call, CallState, ClientSettings, Operation, Query, ReadParts } from './call.js';
 import { type ListOptions, readCallOptions } from './call-options.js';
 import { nameOf } from './hooks.js';
 import type { sender } from './sender.js';
@@ -37,7 +37,7 @@ export class Transport {
   async send<T>(
     operation: Operation,
     schema: z.ZodMiniType<T>,
-    options: ListOptions = {},
+    options: ListOptions | undefined,
     readParts: ReadParts,
     loopController?: AbortController,
   ) {
@@ -48,13 +48,17 @@ export class Transport {
     const { hooks } = this.#settings;
     const facts = () => ({ ...nameOf(operation), durationMs: performance.now() - startedAt });
     try {
-      const { call, ...given } = this.#prepare(operation, options, readParts);
+      const { call, ...given } = this.#prepare(operation, options, readParts, startedAt);
       signal = call.signal;
       // The sender is always awaited, so that a list that is left at once sends nothing.
       const makeAttempts = await (this.#makeAttempts ?? this.#loadSender(operation));
-      unlink = loopController && onAbort(signal, () => loopController.abort(call.signal?.reason));
-      signal = loopController?.signal ?? signal;
-      return { ...(await makeAttempts({ ...call, startedAt, signal }, schema, state)), ...given };
+      if (loopController) {
+        const ownSignal = signal;
+        unlink = onAbort(ownSignal, () => loopController.abort(ownSignal?.reason));
+        signal = call.signal = loopController.signal;
+      }
+      const { data, facts: responseFacts } = await makeAttempts(call, schema, state);
+      return { data, facts: responseFacts, ...given };
     } catch (error) {
       // The caller's own reason passes untouched, even if it is the error of another call.
       if (signal?.aborted && error === signal.reason) throw error;
@@ -63,7 +67,7 @@ export class Transport {
       throw error;
     } finally {
       unlink?.();
-      runHook(hooks.end, { ...facts(), ...state });
+      if (hooks.end) runHook(hooks.end, { ...facts(), ...state });
     }
   }
 
@@ -78,20 +82,22 @@ export class Transport {
   }
 
   /** Reads everything that the caller passed, before the first await, and throws an error with every problem. */
-  #prepare(operation: Operation, options: ListOptions, readParts: ReadParts) {
+  #prepare(operation: Operation, options: ListOptions | undefined, readParts: ReadParts, startedAt: number) {
     checkPrototype(
       (message) => new ConfigurationError(`${operation.operation}: ${message}`, nameOf(operation)),
     );
     const issues: Issue[] = [];
     const parts = readParts(issues) ?? {};
     const settings = this.#settings;
-    const given = readCallOptions(issues, options, operation.isList === true, settings);
+    const given =
+      options === undefined ? {} : readCallOptions(issues, options, operation.isList === true, settings);
     const { id, query, body } = parts;
     const json = body === undefined ? null : jsonOf(body, issues);
     if (issues.length > 0) throw new InvalidParamsError(operation, issues);
     const { timeoutMs = settings.timeoutMs, totalTimeoutMs = settings.totalTimeoutMs } = given;
-    const call = {
+    const call: Call = {
       operation,
+      startedAt,
       url: settings.base + pathOf(operation, id, query),
       headers: { ...settings.headers, ...given.headers },
       body: json,
@@ -118,10 +124,11 @@ function jsonOf(body: unknown, issues: Issue[]): string {
 }
 
 /** Returns the path of one request, with its query. */
-function pathOf({ path }: Operation, id: string | undefined, query: Query = {}): string {
+function pathOf({ path }: Operation, id: string | undefined, query: Query | undefined): string {
+  const own = id === undefined ? path : path.replace('{id}', () => encodeURIComponent(id));
+  if (query === undefined) return own;
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     [value ?? []].flat().map((each) => [name, String(each)]),
   );
-  const own = id === undefined ? path : path.replace('{id}', () => encodeURIComponent(id));
   return pairs.length === 0 ? own : `${own}?${new URLSearchParams(pairs)}`;
 }
