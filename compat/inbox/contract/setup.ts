@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, beforeEach } from 'vitest';
-import { type OrderBook, openInbox, openOrderBook } from '../../../src/inbox/index.js';
+import { type OrderBook, openInbox, openOrderBook, type PoolOf } from '../../../src/inbox/index.js';
 import {
   type ContractBook,
   deathAt,
@@ -38,8 +38,8 @@ placeInboxesIn({
         .replace('$past', '0');
     return {
       open: (options) => openInbox({ pool, schema, ...options }),
-      openBook: (options) => {
-        const book = openOrderBook({ pool, schema, ...options });
+      openBook: (options, dies) => {
+        const book = openOrderBook({ pool: dies ? mortalPool(dies) : pool, schema, ...options });
         return { ...book, within: withinPostgres(book) };
       },
       run: async (sql) => (await pool.query(named(sql))).rows,
@@ -49,6 +49,22 @@ placeInboxesIn({
     };
   },
 });
+
+/** A pool whose connections call `dies` before each statement. */
+function mortalPool(dies: () => void): PoolOf<PoolClient> {
+  return {
+    async connect() {
+      const client = await pool.connect();
+      return new Proxy(client, {
+        get(target, name) {
+          if (name === 'query') dies();
+          const found: unknown = Reflect.get(target, name, target);
+          return typeof found === 'function' ? found.bind(target) : found;
+        },
+      });
+    },
+  };
+}
 
 function withinPostgres({ credit, decide, cancel, returned }: OrderBook<PoolClient>): ContractBook['within'] {
   return async (work, killAt) => {

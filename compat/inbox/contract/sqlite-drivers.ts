@@ -7,7 +7,7 @@ import {
   type SqliteDatabase,
   type SqliteStatement,
 } from '../../../src/inbox/index.js';
-import { insertPaid, placeInboxesIn, withinSqlite } from '../../../test/inbox/contract/places.js';
+import { insertPaid, mortal, placeInboxesIn, withinSqlite } from '../../../test/inbox/contract/places.js';
 import { later, temporaryFile } from '../../../test/inbox/inboxes.js';
 
 interface Database extends SqliteDatabase {
@@ -38,8 +38,8 @@ placeInboxesIn({
         .replace('$past', '0');
     return {
       open: (options) => openInbox({ database: connect(file), ...options }),
-      openBook: (options) => {
-        const book = openOrderBook({ database: connect(file), ...options });
+      openBook: (options, dies = () => {}) => {
+        const book = openOrderBook({ database: mortal(connect(file), dies), ...options });
         return { ...book, within: withinSqlite(book, () => connect(file)) };
       },
       run: async (sql) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { history, randomFrom } from '../../matching/histories.js';
 import { runInbox } from '../program.js';
-import { type BookOptions, type ContractBook, newPlace, opened, type Place } from './places.js';
+import { type BookOptions, type ContractBook, deathAt, newPlace, opened, type Place } from './places.js';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -344,6 +344,59 @@ test.each(wrong)(
     });
   },
 );
+
+test('a process that dies before any statement of the book leaves it as it was, and doing it again does it once', async () => {
+  const place = newPlace();
+  let dies = () => {};
+  const book = place.openBook({ most: '0' }, () => dies());
+  expect(await book.held()).toEqual([]); // makes the tables
+  const dying = (killAt: number | undefined) => {
+    dies = deathAt(killAt);
+    return book;
+  };
+  const expiresAt = inMinutes(30);
+  const steps: Record<string, (killAt?: number) => Promise<unknown>> = {
+    reserve: (killAt) => dying(killAt).reserve({ ...mug, id: 'A' }),
+    open: (killAt) => dying(killAt).open('A', { expiresAt }),
+    'reserve another': (killAt) => dying(killAt).reserve({ ...mug, id: 'B', price: '20.00' }),
+    'open another, at the same amount': (killAt) => dying(killAt).open('B', { expiresAt, amount: '19.90' }),
+    returned: (killAt) => dying(killAt).returned('A'),
+    'credit what is held': (killAt) => book.within(({ credit }) => credit(payment('p')), killAt),
+    'cancel, which credits it': (killAt) => book.within(({ cancel }) => cancel('B'), killAt),
+    'credit again': (killAt) => book.within(({ credit }) => credit(payment('q')), killAt),
+    decide: (killAt) => book.within(({ decide }) => decide('q', 'B'), killAt),
+    'credit for none': (killAt) => book.within(({ credit }) => credit(payment('r')), killAt),
+    dismiss: (killAt) => dying(killAt).dismiss('r'),
+  };
+  const rows = async () => [
+    ...(await place.run('SELECT id, amount, state, payment_id, returned_at FROM $order ORDER BY id')),
+    ...(await place.run('SELECT id, state, order_id FROM $order_payment ORDER BY id')),
+  ];
+  for (const [name, step] of Object.entries(steps)) {
+    const before = await rows();
+    let deaths = 0;
+    for (; deaths < 40; deaths++) {
+      const died = await step(deaths + 1).then(
+        () => false,
+        (error: unknown) => String(error) === 'Error: killed',
+      );
+      if (!died) break;
+      expect(await rows(), `${name}, at ${deaths + 1}`).toEqual(before);
+    }
+    const after = await rows();
+    expect(deaths, name).toBeGreaterThan(0);
+    expect(after, name).not.toEqual(before);
+    await step();
+    expect(await rows(), `${name}, again`).toEqual(after);
+  }
+  expect((await rows()).map(({ id, state }) => `${id} ${state}`)).toEqual([
+    'A paid',
+    'B paid',
+    'p credited',
+    'q credited',
+    'r dismissed',
+  ]);
+});
 
 test('random shops whose process dies between any two statements credit no payment to an order that was not paid with it', async () => {
   const late = 2 * 60;

@@ -48,7 +48,8 @@ export interface ContractBook extends Pick<OrderBook, 'reserve' | 'open' | 'held
 /** The place of an inbox: a file, or a schema of a database. It has a table `paid` of the shop's own. */
 export interface Place {
   open(options: ContractOptions): Inbox;
-  openBook(options?: BookOptions): ContractBook;
+  /** Opens an order book. `dies` is called before each statement of its own transactions: if it throws, the process died there. */
+  openBook(options?: BookOptions, dies?: () => void): ContractBook;
   /** As another program: $inbox, $paid, $order and $order_payment are the tables, $past is long ago. */
   run(sql: string): Promise<Record<string, unknown>[]>;
   /** Inside commit(): writes into `paid`. */
@@ -80,8 +81,10 @@ const sqlite: Store = {
         .replace('$past', '0');
     return {
       open: (options) => openInbox({ file, ...options }),
-      openBook: (options) => {
-        const book = openOrderBook({ file, ...options });
+      openBook: (options, dies) => {
+        const book = openOrderBook(
+          dies ? { database: mortal(connect(file), dies), ...options } : { file, ...options },
+        );
         later(() => book.close());
         return { ...book, within: withinSqlite(book, () => connect(file)) };
       },
@@ -101,21 +104,14 @@ export function withinSqlite(
   return async (work, killAt) => {
     const database = connectAgain();
     const dies = deathAt(killAt);
-    const mortal = new Proxy(database, {
-      get(target, name) {
-        const found: unknown = Reflect.get(target, name, target);
-        if (typeof found !== 'function') return found;
-        if (name !== 'prepare') return found.bind(target);
-        return (sql: string) => withDeath(Reflect.apply(found, target, [sql]), dies);
-      },
-    });
+    const transaction = mortal(database, dies);
     database.exec('BEGIN IMMEDIATE');
     try {
       const result = await work({
-        credit: (data, receivedAt) => credit(mortal, data, { receivedAt }),
-        decide: (paymentId, orderId) => decide(paymentId, orderId, mortal),
-        cancel: (orderId) => cancel(orderId, mortal),
-        returned: (orderId) => returned(orderId, mortal),
+        credit: (data, receivedAt) => credit(transaction, data, { receivedAt }),
+        decide: (paymentId, orderId) => decide(paymentId, orderId, transaction),
+        cancel: (orderId) => cancel(orderId, transaction),
+        returned: (orderId) => returned(orderId, transaction),
       });
       dies();
       database.exec('COMMIT');
@@ -128,6 +124,21 @@ export function withinSqlite(
       database.close();
     }
   };
+}
+
+/** Returns a database that calls `dies` before each statement that returns rows. */
+export function mortal<Database extends SqliteDatabase | GivenDatabase>(
+  database: Database,
+  dies: () => void,
+): Database {
+  return new Proxy(database, {
+    get(target, name) {
+      const found: unknown = Reflect.get(target, name, target);
+      if (typeof found !== 'function') return found;
+      if (name !== 'prepare') return found.bind(target);
+      return (sql: string) => withDeath(Reflect.apply(found, target, [sql]), dies);
+    },
+  });
 }
 
 /** A statement whose rows a dying process does not get. */
