@@ -22,7 +22,6 @@ export const pages = {
     'docs/spec-gaps.md',
     'docs/faq.md',
     'docs/security.md',
-
     'docs/observability.md',
   ],
   Project: ['CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'examples/README.md', 'bench/README.md'],
