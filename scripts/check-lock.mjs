@@ -50,7 +50,7 @@ for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies', '
 }
 
 for (const [path, entry] of Object.entries(packages)) {
-  if (path) installed(path, entry);
+  if (path) checkEntry(path, entry);
   for (const name of Object.keys(entry.optionalDependencies ?? {})) {
     if (!resolves(path, name)) problems.push(`${path} lacks its optional dependency ${name}`);
   }
@@ -64,7 +64,7 @@ for (const [name, version] of Object.entries(manifest.overrides ?? {})) {
   }
 }
 
-function installed(path, entry) {
+function checkEntry(path, entry) {
   const others = Object.keys(entry).filter((field) => !known.has(field));
   if (others.length > 0) problems.push(`${path} has ${others.join(', ')}, and may come from elsewhere`);
   if (!/^\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?$/.test(entry.version ?? ''))

@@ -24,9 +24,9 @@ export function pack(spec, folder) {
   if (statSync(spec, { throwIfNoEntry: false })?.isDirectory())
     setModes(
       spec,
-      packed(npm([...args, '--dry-run'])).files.map(({ path }) => path),
+      readReport(npm([...args, '--dry-run'])).files.map(({ path }) => path),
     );
-  return packed(npm([...args, '--pack-destination', folder]));
+  return readReport(npm([...args, '--pack-destination', folder]));
 }
 
 /** npm packs the modes that files have on the disk, which follow the umask of whoever cloned and built them. */
@@ -36,7 +36,7 @@ function setModes(folder, paths) {
 }
 
 /** The one tarball of `npm pack --json`: npm 10 and 11 print a list, npm 12 an object with the package's name as its key. */
-export function packed(output) {
+export function readReport(output) {
   const tarballs = Object.values(JSON.parse(output));
   const [tarball] = tarballs;
   if (tarballs.length !== 1 || typeof tarball?.filename !== 'string' || !Array.isArray(tarball.files)) {

@@ -43,7 +43,7 @@ function asOneProgram(file) {
 }
 
 function fromMarkdown(file) {
-  return fenced(file, readFileSync(file, 'utf8'), 0);
+  return fencedBlocks(file, readFileSync(file, 'utf8'), 0);
 }
 
 function fromExamples(file) {
@@ -51,13 +51,13 @@ function fromExamples(file) {
   return [...source.matchAll(/@example\b(.*?)(?=\n\s*\* @|\*\/)/gs)].flatMap((match) => {
     const text = match[1].replace(/^\s*\* ?/gm, '');
     const above = source.slice(0, match.index).split('\n').length - 1;
-    const found = fenced(file, text, above);
+    const found = fencedBlocks(file, text, above);
     if (found.length === 0) throw new Error(`${file}:${above + 1} has an @example without a \`\`\`ts block.`);
     return found;
   });
 }
 
-function fenced(file, text, above) {
+function fencedBlocks(file, text, above) {
   return [...text.matchAll(/^( *)```ts(?: +([^\n]*))?\n(.*?)^ *```/gms)].map((match) => ({
     file,
     line: above + text.slice(0, match.index).split('\n').length,

@@ -145,8 +145,8 @@ test.each(['[]', '{}', '[{}]', '{"a":{"filename":"a.tgz","files":[]},"b":{"filen
 
 async function read(output: string): Promise<unknown> {
   const program = `
-    import { packed } from ${JSON.stringify(pathToFileURL(resolve('scripts/npm.mjs')).href)};
-    process.stdout.write(JSON.stringify(packed(process.argv[1])));`;
+    import { readReport } from ${JSON.stringify(pathToFileURL(resolve('scripts/npm.mjs')).href)};
+    process.stdout.write(JSON.stringify(readReport(process.argv[1])));`;
   const args = ['--input-type=module', '--eval', program, output];
   return JSON.parse(await outputOf(process.execPath, args));
 }
