@@ -213,6 +213,8 @@ it('fits every width', async () => {
   webhook.status = 500;
   sandbox.setWebhook(`${origin}/webhooks`);
   const { event } = await sandbox.completeCheckout(await checkout());
+  await sandbox.failCheckout(await checkout(), 'insufficient_funds');
+  await sandbox.doctor();
   const page = await visit(sandbox.url);
   for (const width of [320, 360, 768, 1280]) {
     await page.setViewportSize({ width, height: 700 });
@@ -224,6 +226,7 @@ it('fits every width', async () => {
       `/events/${event.id}`,
       '/requests',
       '/developer',
+      '/developer/doctor',
     ]) {
       await page.goto(sandbox.url + path);
       expect(
@@ -237,6 +240,11 @@ it('fits every width', async () => {
           .map(({ text }) => text),
       );
       expect(outside, `${path} at ${width}`).toEqual([]);
+      if (path !== '/' || width < 1280) continue;
+      const heights = await page
+        .getByTestId('activity')
+        .evaluateAll((rows) => rows.map((one) => one.clientHeight));
+      expect(Math.max(...heights), 'the highest row of the log').toBeLessThan(100);
     }
   }
 });

@@ -323,6 +323,17 @@ describe('the dashboard', () => {
     expect(await overview()).not.toContain('next-step');
   });
 
+  it('says of a checkout that expires only that, though it was declined before', async () => {
+    const { sandbox, url } = await open();
+    await sandbox.failCheckout(url);
+    await sandbox.expireCheckout(url);
+    const overview = await (await sandbox.fetch('/')).text();
+    const outcomes = [...overview.matchAll(/<span class="badge \w+">([^<]+)<\/span>/g)].map(
+      ([, text]) => text,
+    );
+    expect(outcomes.slice(0, 2)).toEqual(['expired', 'declined: card_declined']);
+  });
+
   it('lists the newest 500 checkouts, newest first', async () => {
     const { sandbox, client, product } = await open();
     for (let count = 0; count < 502; count++) await client.checkouts.create({ productId: product.id });

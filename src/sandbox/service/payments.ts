@@ -57,7 +57,9 @@ export function newPayments(
   }
 
   function logState(checkout: StoredCheckout, state: 'paid' | 'declined' | 'cancelled' | 'expired') {
-    const { id, orderId: order, declined: reason } = checkout;
+    const { id, orderId: order, declined } = checkout;
+    // An expired checkout still has the reason of an earlier decline.
+    const reason = state === 'declined' ? declined : undefined;
     log({ type: 'checkout', checkout: id, state, ...(order && { order }), ...(reason && { reason }) });
     return checkout;
   }

@@ -25,7 +25,7 @@ ${ageCell(createdAt, context.clock.now())}
     },
   });
 
-const tones = { open: 'calm', processing: 'warn', paid: 'good', cancelled: 'calm', expired: 'bad' } as const;
+const tones = { open: 'calm', processing: 'warn', paid: 'good', cancelled: 'warn', expired: 'warn' } as const;
 
 export const checkoutsPage = (context: SandboxContext, asked: Asked) =>
   listPage(asked, '/checkouts', {

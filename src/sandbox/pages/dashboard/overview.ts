@@ -19,14 +19,14 @@ export function overviewPage(context: SandboxContext, asked: Asked): Promise<Res
     ([name, amount]) =>
       html`<div><dt>${name}</dt><dd data-testid="${name.toLowerCase()}">${amount}</dd></div>`,
   );
-  const rows = activity.entries.map((entry) => activityRow(entry, now)).reverse();
+  const rows = activity.entries.slice(-100).map((entry) => activityRow(entry, now));
   const none =
     'Nothing yet. What your shop asks, what customers do and what is delivered appears here at once.';
-  const log = table('Log', ['Time', 'What', 'Outcome', ''], rows);
+  const log = table('Log', ['Time', 'What', 'Outcome'], rows.reverse());
   const content = html`<h1 class="spoken">Overview</h1>
 ${live('next', settings.webhook === undefined && nextStep)}
 <div class="beside">
-<section aria-labelledby="log"><h2 id="log">What happened</h2>
+<section aria-labelledby="log"><div class="heading"><h2 id="log">What happened</h2><a class="small narrow" href="#balance">Balance, clock and reset</a></div>
 ${live('log', rows.length === 0 ? empty(none) : log)}</section>
 <div>
 <section class="panel" aria-labelledby="balance"><div class="heading"><h2 id="balance">Balance</h2><span class="soft small">${settings.currency}</span></div>
@@ -47,9 +47,10 @@ ${actionForm(context, '/reset', html`<button class="button danger" data-testid="
 
 function activityRow(entry: Activity, now: number): Html {
   const { kind, subject, outcome, tone, more, href } = describeActivity(entry);
+  const isClock = entry.type === 'action' && entry.action.type === 'clock';
+  const shown = isClock ? html`it is ${fullTime(entry.at)}` : html`<code>${subject}</code>`;
   return html`<tr data-testid="activity">
 ${timeCell(entry.at, now)}
-<td class="main"><a href="${href}"><span class="strong">${kind}</span> <code>${subject}</code></a></td>
-<td>${outcome !== '' && badge(outcome, tone)}</td>
-<td class="soft small main">${more}</td></tr>`;
+<td class="main"><a href="${href}"><span class="strong">${kind}</span> ${shown}</a></td>
+<td class="main">${outcome !== '' && badge(outcome, tone)} <span class="soft small">${more}</span></td></tr>`;
 }

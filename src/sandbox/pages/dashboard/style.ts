@@ -19,7 +19,7 @@ export const dashboardStyle = `
   h3 { font-size: .9375rem }
   main > section, main > div { margin-top: 1.75rem }
   .tabs + section, .panel > * + h3 { margin-top: 1.25rem }
-  main > :first-child, main > .spoken + div { margin-top: 0 }
+  main > :first-child, main > .spoken + div, main > [data-live]:empty + div { margin-top: 0 }
   main > [data-live]:empty { display: none }
   .heading { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1rem; margin-bottom: .875rem }
   .actions, .actions form, .row-actions, .row-actions form, .line { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem }
@@ -62,6 +62,7 @@ export const dashboardStyle = `
   .tabs { display: flex; gap: 1.25rem; margin-top: .25rem; border-bottom: 1px solid var(--line) }
   .tabs a { padding: .5rem 0; font-weight: 550 }
   section > h2, .panel > h3 { margin-bottom: .875rem }
+  .hint p + p, section > p + p { margin-top: .375rem }
   .attempts > li > * + * { margin-top: .25rem }
   main > .hint, .attempts .hint { margin-block: .625rem .5rem }
   .hint { padding: .625rem .875rem; border-radius: .625rem; background: var(--warn-wash); color: var(--warn) }
@@ -71,6 +72,7 @@ export const dashboardStyle = `
   .secret code { padding: .375rem .75rem; border-radius: .5rem; background: var(--ground) }
   @media (min-width: 960px) {
     .beside { grid-template-columns: minmax(0, 1fr) 19rem }
+    .narrow { display: none }
   }
   @media (max-width: 719px) {
     thead { position: absolute; clip-path: inset(50%) }
