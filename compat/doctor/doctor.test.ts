@@ -1,5 +1,5 @@
-// Receivers in their real frameworks, each with one of the mistakes that people make, and a correct one: the doctor
-// names the mistake, and the fix in the framework's own words.
+// Receivers in their real frameworks, right ones and those whose mistake shows in another way in each: the doctor names the mistake, and
+// the fix in the framework's own words. test/doctor/receivers has every other mistake.
 import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -27,23 +27,14 @@ after(() => sandbox.close());
 
 type Signed = string | Buffer;
 
-/** Verifies as merchants do by hand, with one of their mistakes. */
-function verified(
-  headers: IncomingHttpHeaders,
-  body: Signed,
-  {
-    key = secret,
-    text = (timestamp: string): Signed => `${timestamp}.`,
-    unit = 1000,
-    tolerance = 300_000,
-  } = {},
-): boolean {
+/** Verifies a delivery as merchants write it by hand. */
+function verified(headers: IncomingHttpHeaders, body: Signed): boolean {
   const timestamp = `${headers['x-service-timestamp']}`;
   // Compared as text: Buffer.from(value, 'hex') would drop whatever follows the signature.
-  const expected = Buffer.from(createHmac('sha256', key).update(text(timestamp)).update(body).digest('hex'));
-  const given = Buffer.from(`${headers['x-service-signature']}`);
-  const fresh = Math.abs(Date.now() - Number(timestamp) * unit) <= tolerance;
-  return fresh && given.length === expected.length && timingSafeEqual(given, expected);
+  const mac = createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex');
+  const [expected, given] = [Buffer.from(mac), Buffer.from(`${headers['x-service-signature']}`)];
+  const isFresh = Math.abs(Date.now() - Number(timestamp) * 1000) <= 300_000;
+  return isFresh && given.length === expected.length && timingSafeEqual(given, expected);
 }
 
 async function examined(server: Server, path = '/webhooks'): Promise<Diagnosis> {
@@ -78,7 +69,6 @@ const bytesOf = (request: Request): Buffer =>
   Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 const csrf: RequestHandler = (_, response) => void response.status(403).send('invalid csrf token');
 const login: RequestHandler = (_, response) => response.redirect('/login');
-const page: RequestHandler = (_, response) => void response.send('<!doctype html><title>Log in</title>');
 
 const ownFix = "app.post('/webhooks', express.raw({ type: 'application/json' }), handler)";
 const inExpress: [string, (app: Express) => unknown, string | undefined, string?][] = [
@@ -95,57 +85,9 @@ const inExpress: [string, (app: Express) => unknown, string | undefined, string?
     'parsed_object',
     ownFix,
   ],
-  [
-    'express.json() and a template string',
-    withJson((q, s) => answer(s, verified(q.headers, `${q.body}`))),
-    'parsed_object',
-    ownFix,
-  ],
-  [
-    'Latin-1 decoding',
-    withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q).toString('latin1')))),
-    'wrong_charset',
-  ],
-  ['trim()', withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q).toString().trim()))), 'trims'],
-  [
-    'another secret',
-    withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q), { key: 'whsec_old' }))),
-    'secret_or_scheme',
-  ],
-  [
-    'an empty secret',
-    withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q), { key: '' }))),
-    'empty_secret',
-    'DANGER',
-  ],
-  [
-    'the timestamp left out',
-    withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q), { text: () => '' }))),
-    'other_scheme',
-    'body alone',
-  ],
-  [
-    'milliseconds',
-    withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q), { unit: 1 }))),
-    'wrong_time_unit',
-  ],
-  ['no verification', withJson((q, s) => answer(s, typeof q.body === 'object')), 'accepts_forged', 'DANGER'],
-  ['an answer before verifying', withRaw((_, s) => answer(s, true)), 'answers_before_verifying', 'DANGER'],
-  [
-    'a check only where there is a signature',
-    withRaw((q, s) => answer(s, !q.headers['x-service-signature'] || verified(q.headers, bytesOf(q)))),
-    'accepts_unsigned',
-    'DANGER',
-  ],
   ['no route', (app) => app.post('/elsewhere', raw), 'not_found'],
   ['CSRF middleware', (app) => app.use(csrf), 'csrf', 'In Express'],
   ['a redirect to the login', (app) => app.use(login), 'redirect_login', 'In Express'],
-  ['a login page with 200', (app) => app.use(page), 'login_page'],
-  [
-    'a redirect to a trailing slash',
-    (app) => app.use((q, s) => s.redirect(308, `${q.path}/`)),
-    'redirect_slash',
-  ],
   ['a small body limit', (app) => app.use(express.json({ limit: 10 })), 'too_large'],
 ];
 
@@ -156,24 +98,6 @@ for (const [what, prepare, code, words] of inExpress) {
     finds(await examined(app.listen(0, '127.0.0.1')), code, words);
   });
 }
-
-test('Express with no tolerance: no_tolerance', async () => {
-  const app = quietExpress();
-  withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q), { tolerance: Infinity })))(app);
-  finds(await examined(app.listen(0, '127.0.0.1')), 'no_tolerance', 'more than 300 s from now');
-});
-
-test('Express that verifies, and then waits: slow, not broken', async () => {
-  const app = quietExpress();
-  withRaw((q, s) => {
-    if (!verified(q.headers, bytesOf(q))) answer(s, false);
-  })(app);
-  finds(
-    await examined(app.listen(0, '127.0.0.1')),
-    'slow',
-    'verifies the delivery, and then does not respond',
-  );
-});
 
 test('Express in production, which hides why it throws: the likely reason is named', async () => {
   const app = quietExpress();
@@ -230,7 +154,6 @@ const inHono: [string, (request: globalThis.Request) => Promise<Signed>, string 
     async (request) => JSON.stringify(await request.json()),
     're_encodes',
   ],
-  ['an array in the place of bytes', async (request) => `${await request.json()}`, 'parsed_object'],
 ];
 
 for (const [what, read, code] of inHono) {

@@ -7,7 +7,6 @@ import {
 } from 'merchant-payments';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import balance from '../fixtures/balance.json' with { type: 'json' };
-import created from '../fixtures/product-created.json' with { type: 'json' };
 
 // A fetch of our own answers at once, so that nothing but the client's waits takes the fake time.
 function serviceOf(
@@ -50,40 +49,6 @@ beforeEach(async () => {
 afterEach(() => {
   expect(vi.getTimerCount(), 'timers left behind').toBe(0);
   vi.useRealTimers();
-});
-
-test.each([408, 429, 500, 502, 503, 504, 520, 526])('a GET that gets %i is retried twice', async (code) => {
-  const { fetch, sentAt } = serviceOf(status(code), status(code), ok(balance));
-  const payments = clientOf({ fetch });
-  expect(await ended(payments.balance.retrieve())).toMatchObject({ available: '1250.00' });
-  // Half of 500 ms, then half of 1 s.
-  expect(sentAt).toEqual([0, 250, 750]);
-});
-
-test.each([400, 401, 403, 404, 405, 409, 413, 422, 501, 505, 511, 519, 527])(
-  'a GET that gets %i is not retried',
-  async (code) => {
-    const { fetch, sentAt } = serviceOf(status(code, { 'retry-after': '1' }));
-    const payments = clientOf({ fetch });
-    await expect(ended(payments.balance.retrieve())).rejects.toMatchObject({ status: code, attempts: 1 });
-    expect(sentAt).toEqual([0]);
-  },
-);
-
-test.each([408, 500, 502, 503, 504, 520])('a write that gets %i is sent once', async (code) => {
-  const { fetch, sentAt } = serviceOf(status(code, { 'retry-after': '1' }));
-  const payments = clientOf({ fetch });
-  const call = payments.products.create({ name: 'Mug', price: '5' });
-  await expect(ended(call)).rejects.toMatchObject({ status: code, attempts: 1, outcome: 'unknown' });
-  expect(sentAt).toHaveLength(1);
-});
-
-test('a write that gets 429 is retried: nothing was done', async () => {
-  const { fetch, sentAt } = serviceOf(status(429), status(429), ok(created));
-  const payments = clientOf({ fetch });
-  const call = payments.products.create({ name: 'Mug', price: '5' });
-  expect(await ended(call)).toMatchObject({ id: 'prod_8f2c1a' });
-  expect(sentAt).toEqual([0, 250, 750]);
 });
 
 test('a last attempt that was not sent says nothing of those before: their outcome stays', async () => {
@@ -149,25 +114,8 @@ describe('Retry-After', () => {
       2000,
     ],
     ['the longest wait', '30', undefined, 30_000],
-    ['0: the usual wait', '0', undefined, 250],
-    ['a date that is past: the usual wait', 'Wed, 31 Dec 2025 00:00:00 GMT', undefined, 250],
-    ...[
-      '-5',
-      '1.5',
-      'abc',
-      '1e3',
-      '1, 2',
-      '',
-      '+1',
-      '0x5',
-      'Thu, 99 Jan 2026 00:00:05 GMT',
-      '2026-01-01T00:00:05Z',
-    ].map((header): [string, string, undefined, number] => [
-      `${JSON.stringify(header)}, which is invalid: the usual wait`,
-      header,
-      undefined,
-      250,
-    ]),
+    ['a past date: the usual wait', 'Wed, 31 Dec 2025 00:00:00 GMT', undefined, 250],
+    ['no such form: the usual wait', 'soon', undefined, 250],
   ])('of %s', async (_, retryAfter, date, wait) => {
     const headers = { 'retry-after': retryAfter, ...(date === undefined ? {} : { date }) };
     const { fetch, sentAt } = serviceOf(status(429, headers), ok(balance));
@@ -176,7 +124,7 @@ describe('Retry-After', () => {
     expect(sentAt).toEqual([0, wait]);
   });
 
-  test.each(['31', '120', '99999999', '9'.repeat(400), 'Thu, 01 Jan 2026 00:00:31 GMT'])(
+  test.each(['31', '9'.repeat(400), 'Thu, 01 Jan 2026 00:00:31 GMT'])(
     'of %s is more than anybody waits: the call ends at once and says how long',
     async (retryAfter) => {
       const { fetch, sentAt } = serviceOf(status(429, { 'retry-after': retryAfter }));

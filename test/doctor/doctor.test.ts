@@ -36,9 +36,6 @@ async function examine(
 const codes = ({ findings }: Diagnosis) => findings.map(({ code }) => code);
 const verifying = (how: Verifying) => (delivery: Received) => (holds(delivery, secret, how) ? good : bad);
 
-/** Reads JSON or answers as a framework does that cannot. */
-const parsed = (body: Buffer): unknown => JSON.parse(body.toString());
-
 describe('a secret of several prefixes', () => {
   test.each(['test_9f2c4e7a10b35d68c1e4', '9f2c4e7a10b35d68c1e4'])(
     'is found where %s is used of it',
@@ -174,410 +171,44 @@ describe('a right receiver', () => {
     const POST = handler({ secret, on: { 'order.paid': () => undefined }, onError: () => undefined });
     expect((await createSandbox({ webhookSecret: secret }).doctor(POST)).findings).toEqual([]);
   });
-
-  test('may follow another scheme, which the sandbox then signs', async () => {
-    receiver = await listen(verifying({ text: (timestamp, body) => [timestamp, body], encoding: 'base64' }));
-    const signature = { content: '{timestamp}{body}', encoding: 'base64' } as const;
-    const sandbox = createSandbox({
-      webhookSecret: secret,
-      webhook: receiver.url,
-      unspecified: { signature },
-    });
-    expect((await sandbox.doctor()).findings).toEqual([]);
-  });
 });
 
-describe('a receiver that takes what is false', () => {
-  test('verifies nothing', async () => {
-    const diagnosis = await examine(({ body }) => {
-      try {
-        return parsed(body) ? good : bad;
-      } catch {
-        return bad;
-      }
-    });
-    expect(codes(diagnosis)).toEqual(['accepts_forged']);
-    expect(diagnosis.summary).toMatch(
-      /^DANGER: Your handler accepts forged events\. It does not verify signatures.*webhooks\.verify\(/,
-    );
-  });
-
-  test('responds before it verifies', async () => {
-    const diagnosis = await examine((delivery) => {
-      if (delivery.path !== '/webhooks') return { status: 404 };
-      queueMicrotask(() => holds(delivery, secret));
-      return good;
-    });
-    expect(codes(diagnosis)).toEqual(['answers_before_verifying']);
-    expect(diagnosis.summary).toMatch(/^DANGER/);
-  });
-
-  test('is a catch-all that responds 200 to every address', async () => {
-    receiver = await listen(() => good);
-    const everything = await createSandbox({ webhookSecret: secret }).doctor(receiver.url);
-    expect(codes(everything)).toEqual(['answers_everything']);
-    expect(everything.summary).toMatch(/^DANGER: Forged events are accepted/);
-  });
-
-  test('is a login page with 200', async () => {
-    const diagnosis = await examine(() => ({
-      status: 200,
-      headers: { 'content-type': 'text/html; charset=utf-8' },
-      body: '<form action="/login"><input type="password"></form>',
-    }));
-    expect(codes(diagnosis)).toEqual(['login_page']);
-  });
-
-  test('verifies only where there is a signature', async () => {
-    const diagnosis = await examine((delivery) =>
-      delivery.headers['x-service-signature'] === undefined || holds(delivery, secret) ? good : bad,
-    );
-    expect(codes(diagnosis)).toEqual(['accepts_unsigned']);
-  });
-
-  test('looks only whether there is a signature', async () => {
-    const diagnosis = await examine(({ headers }) => (headers['x-service-signature'] ? good : bad));
-    expect(codes(diagnosis)).toEqual(['accepts_forged']);
-  });
-
-  test('has an empty secret', async () => {
-    const diagnosis = await examine(verifying({ key: '' }));
-    expect(codes(diagnosis)).toEqual(['empty_secret']);
-    expect(diagnosis.summary).toMatch(/^DANGER/);
-  });
-
-  test('accepts a replay: a finding, and nothing is called well', async () => {
-    const diagnosis = await examine(verifying({ toleranceMs: Infinity }));
-    expect(diagnosis).toMatchObject({ ok: false, findings: [{ code: 'no_tolerance' }], warnings: [] });
-    expect(diagnosis.summary).not.toContain('well');
-  });
-});
-
-describe('a receiver that verifies other bytes', () => {
-  test('parses and re-encodes', async () => {
-    const diagnosis = await examine(verifying({ body: (body) => JSON.stringify(parsed(body)) }));
-    expect(codes(diagnosis)).toEqual(['re_encodes']);
-    expect(diagnosis.findings[0]?.evidence).toContain('JSON with uneven spaces');
-  });
-
-  test('sorts the keys as it re-encodes', async () => {
-    const sorted = (body: Buffer) => {
-      const { type, data } = JSON.parse(body.toString());
-      const { amount, currency, order_id } = data;
-      return JSON.stringify({ data: { amount, currency, order_id }, type });
-    };
-    expect(codes(await examine(verifying({ body: sorted })))).toEqual(['re_encodes']);
-  });
-
-  test('throws because it was given a parsed object, and its framework is named', async () => {
-    const diagnosis = await examine(() => ({
-      status: 500,
-      headers: { 'x-powered-by': 'Express' },
-      body: 'TypeError: The "data" argument must be of type string or an instance of Buffer. Received an instance of Object',
-    }));
-    expect(codes(diagnosis)).toEqual(['parsed_object']);
-    expect(diagnosis.summary).toContain("express.raw({ type: 'application/json' })");
-  });
-
-  test('signs [object Object]', async () => {
-    const diagnosis = await examine(verifying({ body: (body) => `${parsed(body)}` }));
-    expect(codes(diagnosis)).toEqual(['parsed_object']);
-  });
-
-  test('reads a body that was read before', async () => {
-    expect(codes(await examine(verifying({ body: () => '' })))).toEqual(['body_consumed']);
-  });
-
-  test('trims', async () => {
-    expect(codes(await examine(verifying({ body: (body) => body.toString().trim() })))).toEqual(['trims']);
-  });
-
-  test('decodes as Latin-1', async () => {
-    expect(codes(await examine(verifying({ body: (body) => body.toString('latin1') })))).toEqual([
-      'wrong_charset',
-    ]);
-  });
-
-  test('trims and decodes as Latin-1: both are named', async () => {
-    const diagnosis = await examine(verifying({ body: (body) => body.toString('latin1').trim() }));
-    expect(codes(diagnosis)).toEqual(['trims', 'wrong_charset']);
-    expect(diagnosis.summary).toContain('1 more');
-  });
-
-  test('is certain if its response says what it verified', async () => {
-    const POST = handler({ secret, on: { 'order.paid': () => undefined }, onError: () => undefined });
-    const diagnosis = await createSandbox({ webhookSecret: secret }).doctor(async (request) => {
-      const body = JSON.stringify(await request.json());
-      return POST(new Request(request.url, { method: 'POST', headers: request.headers, body }));
-    });
-    expect(codes(diagnosis)).toEqual(['re_encodes']);
-    expect(diagnosis.findings[0]?.evidence).toMatch(/We sent \d+ bytes, your handler verified \d+\./);
-  });
-});
-
-describe('a receiver that verifies in another way', () => {
-  const day = { toleranceMs: 86_400_000 * 400 };
-
-  test.each<[string, Verifying, string, object?]>([
-    [
-      'the timestamp left out of the signed text',
-      { text: (_, body) => [body] },
-      'other_scheme',
-      { content: '{body}' },
-    ],
-    [
-      'no dot',
-      { text: (timestamp, body) => [timestamp, body] },
-      'other_scheme',
-      { content: '{timestamp}{body}' },
-    ],
-    ['base64', { encoding: 'base64' }, 'other_scheme', { encoding: 'base64' }],
-    ['a prefix', { prefix: 'sha256=' }, 'other_scheme', { prefix: 'sha256=' }],
-    ['milliseconds', { milliseconds: Number }, 'wrong_time_unit', {}],
-    ['ISO 8601', { milliseconds: Date.parse }, 'wrong_time_unit', { timestamp: 'iso8601' }],
-    ['a secret with a line feed', { key: `${secret}\n` }, 'altered_secret'],
-    ['a secret in quotes', { key: `"${secret}"` }, 'altered_secret'],
-    ['a secret without its prefix', { key: secret.slice(6) }, 'altered_secret'],
-    [
-      'a secret decoded from base64',
-      { key: Buffer.from(secret.slice(6), 'base64') },
-      'other_scheme',
-      { secretEncoding: 'base64' },
-    ],
-    ['another secret', { key: 'whsec_another' }, 'secret_or_scheme'],
-    ['another secret and no tolerance', { key: 'whsec_another', ...day }, 'secret_or_scheme'],
-  ])('expects %s', async (_what, how, code, expects) => {
-    const diagnosis = await examine(verifying(how));
-    expect(codes(diagnosis)).toEqual([code]);
-    expect(diagnosis.expects).toEqual(expects);
-    expect(diagnosis.tried).toBeGreaterThan(code === 'secret_or_scheme' ? 64 : 0);
-  });
-
-  test.each([
-    ['seconds', {}, 'Unix seconds'],
-    [
-      'seconds or milliseconds',
-      { milliseconds: (text: string) => Number(text) * (text.length > 11 ? 1 : 1000) },
-      'Unix seconds',
-    ],
-    ['milliseconds', { milliseconds: Number }, 'Unix milliseconds'],
-  ])('names the unit of the timestamp that it expects: %s', async (_what, how, unit) => {
-    const diagnosis = await examine(verifying({ text: (timestamp, body) => [timestamp, body], ...how }));
-    expect(codes(diagnosis)).toEqual(['other_scheme']);
-    expect(diagnosis.findings[0]?.problem).toContain(`timestamp in ${unit}`);
-  });
-
-  test('throws where a signature has another length: what it expects is found all the same', async () => {
-    const diagnosis = await examine((delivery) => {
-      if (`${delivery.headers['x-service-signature']}`.length !== 44)
-        return { status: 500, body: 'RangeError' };
-      return holds(delivery, secret, { encoding: 'base64' }) ? good : bad;
-    });
-    expect(codes(diagnosis)).toEqual(['other_scheme']);
-    expect(diagnosis.expects).toEqual({ encoding: 'base64' });
-  });
-
-  test('has another secret, as its own response shows: the bytes are the same', async () => {
-    const POST = handler({
-      secret: 'whsec_another',
-      on: { 'order.paid': () => undefined },
-      onError: () => undefined,
-    });
-    const diagnosis = await createSandbox({ webhookSecret: secret }).doctor(POST);
-    expect(codes(diagnosis)).toEqual(['secret_or_scheme']);
-    expect(diagnosis.summary).toMatch(
-      /^Your handler verifies the right bytes with a different secret or signature scheme\./,
-    );
-    // Its response says that its clock is right, so no delivery asks about the clock.
-    expect(diagnosis.probes.length + diagnosis.tried).toBeLessThanOrEqual(278);
-  });
-
-  test.each([['no secret', { secret: () => undefined }, 'no_secret']])(
-    'has %s, as its own response shows',
-    async (_what, options, code) => {
-      const POST = handler({ ...options, on: { 'order.paid': () => undefined }, onError: () => undefined });
-      expect(codes(await createSandbox({ webhookSecret: secret }).doctor(POST))).toEqual([code]);
-    },
+test('the clocks are not searched of a receiver that says that only the signature differs', async () => {
+  const options = {
+    secret: 'whsec_another',
+    on: { 'order.paid': () => undefined },
+    onError: () => undefined,
+  };
+  const POST = handler(options);
+  const silent = async (request: Request) => new Response('no', { status: (await POST(request)).status });
+  const [said, unsaid] = [
+    await diagnose({ target: POST, secret }),
+    await diagnose({ target: silent, secret }),
+  ];
+  expect([codes(said), codes(unsaid)]).toEqual([['secret_or_scheme'], ['secret_or_scheme']]);
+  expect(said.summary).toMatch(
+    /^Your handler verifies the right bytes with a different secret or signature scheme\./,
   );
-
-  test.each([
-    ['timestamp_too_old', 'wrong_clock'],
-    ['timestamp_in_future', 'wrong_clock'],
-    ['missing_signature', 'header_lost'],
-  ])('answers %s', async (error, code) => {
-    expect(codes(await examine(() => ({ status: 400, body: JSON.stringify({ error }) })))).toEqual([code]);
-  });
+  expect(said.tried).toBeGreaterThan(64);
+  expect(said.probes.length + said.tried).toBeLessThanOrEqual(278);
+  expect(unsaid.tried).toBeGreaterThan(said.tried + 40);
 });
 
-describe('a receiver that is late', () => {
-  const late = (delivery: Received) => (holds(delivery, secret) ? 'late' : bad);
-
-  /** Examines a handler that never responds to what `late` names, with a short time limit. */
-  async function examineLate(answer: (delivery: Received) => Reply | 'late') {
-    const target = async (request: Request) => {
-      const headers = Object.fromEntries(request.headers);
-      const reply = answer({ headers, body: Buffer.from(await request.arrayBuffer()), path: '/webhooks' });
-      return reply === 'late' ? new Promise<never>(() => undefined) : new Response(reply.body, reply);
-    };
-    return diagnose({ target, secret, timeoutMs: 200 });
-  }
-
-  test('is slow, not broken, if it refuses forged deliveries at once', async () => {
-    const diagnosis = await examineLate(late);
-    expect(codes(diagnosis)).toEqual(['slow']);
-    expect(diagnosis.summary).toMatch(
-      /^Your handler verifies the delivery, and then does not respond in time/,
-    );
-    expect(diagnosis.probes.filter(({ outcome }) => outcome === 'no response').length).toBe(1);
-  });
-
-  test('is slow where only some valid deliveries are late', async () => {
-    const diagnosis = await examineLate((delivery) =>
-      !holds(delivery, secret) ? bad : delivery.body.includes('Café') ? 'late' : good,
-    );
-    expect(codes(diagnosis)).toEqual(['slow']);
-  });
-
-  test('does not respond in time where it responds to nothing', async () => {
-    expect(codes(await examineLate(() => 'late'))).toEqual(['time_out']);
-  });
-});
-
-describe('a receiver in another language', () => {
-  test.each<[string, Reply, RegExp]>([
-    [
-      'Python',
-      { status: 200, headers: { server: 'BaseHTTP/0.6 Python/3.11.2' } },
-      /in Python, hmac\.compare_digest\(/,
-    ],
-    [
-      'PHP',
-      { status: 200, headers: { 'x-powered-by': 'PHP/8.2.7' } },
-      /compare the whole signature with the HMAC of the raw body, in constant time/,
-    ],
-    [
-      'Ruby',
-      { status: 200, headers: { server: 'WEBrick/1.8.1 (Ruby/3.1.2)' } },
-      /compare the whole signature with the HMAC of the raw body, in constant time/,
-    ],
-    [
-      'Go',
-      {
-        status: 200,
-        headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
-        body: 'ok\n',
-      },
-      /compare the whole signature with the HMAC of the raw body, in constant time/,
-    ],
-  ])('is told the fix in %s', async (_language, accepted, fix) => {
-    const diagnosis = await examine(({ body, path }) => {
-      if (path !== '/webhooks') return { status: 404 };
-      try {
-        return parsed(body) ? accepted : bad;
-      } catch {
-        return bad;
-      }
-    });
-    expect(codes(diagnosis)).toEqual(['accepts_forged']);
-    expect(diagnosis.summary).toMatch(fix);
-  });
-
-  test('that parses and encodes again as Python does is found out', async () => {
-    // As json.dumps(json.loads(body)) writes it.
-    const python = (body: Buffer) => {
-      const { type, data } = JSON.parse(body.toString());
-      const { order_id, amount, currency } = data;
-      return `{"type": "${type}", "data": {"order_id": "${order_id}", "amount": "${amount}", "currency": "${currency}"}}`;
-    };
-    expect(codes(await examine(verifying({ body: python })))).toEqual(['re_encodes']);
-  });
-});
-
-describe('a receiver that fails after verifying', () => {
-  test('crashes on every valid delivery', async () => {
-    const diagnosis = await examine((delivery) => (holds(delivery, secret) ? 'hang up' : bad));
-    expect(codes(diagnosis)).toEqual(['handler_failed']);
-    expect(diagnosis.findings[0]?.evidence).toMatch(
-      /^"valid, compact JSON" got .+\. "signed with a different secret" got 400 /,
-    );
-  });
-
-  test('does not know the order', async () => {
-    const diagnosis = await examine((delivery) => (holds(delivery, secret) ? { status: 404 } : bad));
-    expect(codes(diagnosis)).toEqual(['handler_failed']);
-    expect(diagnosis.summary).toContain('verifies the signature, and then rejects the event');
-  });
-
-  test('throws on every delivery, and nothing shows why', async () => {
-    expect(codes(await examine(() => ({ status: 500, body: 'Internal Server Error' })))).toEqual([
-      'handler_failed',
-    ]);
-  });
-
-  test('refuses a duplicate', async () => {
-    const seen = new Set<string>();
-    const diagnosis = await examine((delivery) => {
-      if (!holds(delivery, secret)) return bad;
-      const { order_id } = JSON.parse(delivery.body.toString()).data;
-      if (seen.has(order_id)) return { status: 409 };
-      seen.add(order_id);
-      return good;
-    });
-    expect(codes(diagnosis)).toEqual(['refuses_duplicates']);
-  });
-
-  test('refuses a duplicate and re-encodes: both are named', async () => {
-    const seen = new Set<string>();
-    const diagnosis = await examine((delivery) => {
-      if (!holds(delivery, secret, { body: (body) => JSON.stringify(parsed(body)) })) return bad;
-      const { order_id } = JSON.parse(delivery.body.toString()).data;
-      if (seen.has(order_id)) return { status: 409 };
-      seen.add(order_id);
-      return good;
-    });
-    expect(codes(diagnosis)).toEqual(['re_encodes', 'refuses_duplicates']);
-  });
-
-  test('refuses fields that it does not know', async () => {
-    const diagnosis = await examine((delivery) => {
-      if (!holds(delivery, secret)) return bad;
-      const extra = Object.keys(JSON.parse(delivery.body.toString()).data).length > 3;
-      return extra ? { status: 422 } : good;
-    });
-    expect(codes(diagnosis)).toEqual(['refuses_new_fields']);
-  });
+test('no other valid body is sent after a time-out', async () => {
+  const target = async (request: Request) => {
+    const headers = Object.fromEntries(request.headers);
+    const body = Buffer.from(await request.arrayBuffer());
+    return holds({ headers, body, path: '' }, secret)
+      ? new Promise<never>(() => undefined)
+      : new Response('bad', { status: 400 });
+  };
+  const { probes } = await diagnose({ target, secret, timeoutMs: 200 });
+  expect(probes.filter(({ outcome }) => outcome === 'no response').map(({ name }) => name)).toEqual([
+    'compact',
+  ]);
 });
 
 describe('a receiver that is not reached', () => {
-  const to = (location: string) => ({ status: 308, headers: { location } });
-
-  test.each<[string, Reply | ((delivery: Received) => Reply), string]>([
-    ['404', { status: 404 }, 'not_found'],
-    ['405', { status: 405 }, 'wrong_method'],
-    ['413', { status: 413 }, 'too_large'],
-    ['415', { status: 415 }, 'content_type'],
-    ['429', { status: 429 }, 'rate_limited'],
-    ['419', { status: 419 }, 'csrf'],
-    [
-      '403 of a CSRF check',
-      { status: 403, body: '<h1>Forbidden</h1><p>CSRF verification failed.</p>' },
-      'csrf',
-    ],
-    ['401 everywhere', { status: 401, body: 'Not authenticated' }, 'access_check'],
-    ['502', { status: 502 }, 'gateway'],
-    ['503', { status: 503 }, 'gateway'],
-    ['504', { status: 504 }, 'gateway'],
-    ['a redirect to a trailing slash', ({ path }) => to(`${path}/`), 'redirect_slash'],
-    ['a redirect to https', ({ headers }) => to(`https://${headers.host}/webhooks`), 'redirect_https'],
-    ['a redirect to the login', () => to('/login?next=/webhooks'), 'redirect_login'],
-    ['a redirect elsewhere', () => to('/api/webhooks'), 'redirect'],
-    ['a redirect to nowhere', { status: 302 }, 'redirect'],
-  ])('answers %s', async (_what, reply, code) => {
-    const diagnosis = await examine((delivery) => (typeof reply === 'function' ? reply(delivery) : reply));
-    expect(codes(diagnosis)).toEqual([code]);
-    expect(diagnosis.summary).toContain(`${diagnosis.findings[0]?.problem} ${diagnosis.findings[0]?.fix}`);
-  });
-
   test('does not speak HTTP', async () => {
     const server = createServer((socket) => socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.2\r\n'));
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -590,32 +221,13 @@ describe('a receiver that is not reached', () => {
     server.close();
   });
 
-  test('closes the connection', async () => {
-    expect(codes(await examine(() => 'hang up'))).toEqual(['connection_lost']);
-  });
-
-  test('does not listen', async () => {
-    const gone = await listen(() => good);
-    await gone.close();
-    const diagnosis = await createSandbox({ webhookSecret: secret }).doctor(gone.url);
-    expect(codes(diagnosis)).toEqual(['not_listening']);
-    expect(diagnosis.summary).toContain(new URL(gone.url).host);
-  });
-
   test.each([
-    [{ code: 'timeout', error: 'No response within 10 s.' }, 'time_out', /Store the event, respond 200/],
     [{ code: 'ENOTFOUND', error: 'getaddrinfo ENOTFOUND shop' }, 'host_unknown', /does not resolve/],
     [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT', error: 'self-signed certificate' }, 'tls', /TLS/],
   ])('gives no answer: %j', (sent, code, words) => {
     const finding = unreachable(sent, 'https://shop.example/webhooks', undefined);
     expect(finding).toMatchObject({ code, evidence: sent.error });
     expect(`${finding?.problem} ${finding?.fix}`).toMatch(words);
-  });
-
-  test('speaks no TLS', async () => {
-    receiver = await listen(() => good);
-    const url = receiver.url.replace('http:', 'https:');
-    expect(codes(await createSandbox({ webhookSecret: secret }).doctor(url))).toEqual(['tls']);
   });
 });
 

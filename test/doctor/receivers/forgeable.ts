@@ -47,7 +47,21 @@ const neverVerifies = [
     'never verifies: JSON',
     'accepts_forged',
     always(() => received),
-    danger,
+    {
+      says: /^DANGER: Your handler accepts forged events\. It does not verify signatures.*webhooks\.verify\(/,
+    },
+  ),
+  row(
+    'never verifies: Python',
+    'accepts_forged',
+    always(() => [200, '', { server: 'BaseHTTP/0.6 Python/3.11.2' }]),
+    { says: /in Python, hmac\.compare_digest\(/ },
+  ),
+  row(
+    'never verifies: PHP',
+    'accepts_forged',
+    always(() => [200, '', { 'x-powered-by': 'PHP/8.2.7' }]),
+    { says: /compare the whole signature with the HMAC of the raw body, in constant time/ },
   ),
   row(
     'never verifies: ok as text/html',

@@ -48,6 +48,8 @@ export interface Row {
   patienceMs?: number;
   /** The scheme of the deliveries, if not the default. */
   scheme?: Partial<SignatureScheme>;
+  /** The scheme that the doctor must find, by what differs from the default. */
+  expects?: Partial<SignatureScheme>;
   /** The price of the doctor's orders, if not its usual one. */
   amount?: string;
 }

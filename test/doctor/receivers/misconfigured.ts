@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import {
   type Answer,
   event,
@@ -104,6 +104,35 @@ const bodies = [
       return [`${timestamp}.${JSON.stringify({ data, ...rest })}`];
     }),
   ),
+  row(
+    're-encodes with all keys sorted',
+    're_encodes',
+    signed(({ timestamp, text }) => {
+      const { type, data } = JSON.parse(text);
+      return [
+        `${timestamp}.${JSON.stringify({ data: Object.fromEntries(Object.entries(data).sort()), type })}`,
+      ];
+    }),
+  ),
+  row(
+    're-encodes, and says what it verified',
+    're_encodes',
+    () => (incoming) => {
+      const body = JSON.stringify(JSON.parse(incoming.text));
+      if (fresh(incoming) && same(incoming.signature, mac(`${incoming.timestamp}.`, body))) return received;
+      const sha256 = createHash('sha256').update(body).digest('hex');
+      return [400, { error: 'signature_mismatch', bytes: Buffer.byteLength(body), sha256 }];
+    },
+    { says: /We sent \d+ bytes, your handler verified \d+\./ },
+  ),
+  row(
+    'passes a parsed object to the HMAC, under Express',
+    'parsed_object',
+    saying(500, 'TypeError: The "data" argument must be of type string or an instance of Buffer.', {
+      'x-powered-by': 'Express',
+    }),
+    { says: /express\.raw\(\{ type: 'application\/json' \}\)/ },
+  ),
   row('passes a parsed object to the HMAC', 'parsed_object', () => (incoming) => {
     const body = JSON.parse(incoming.text);
     createHmac('sha256', secret).update(body);
@@ -145,6 +174,12 @@ const bodies = [
     'trims',
     'trims',
     signed(({ timestamp, text }) => [`${timestamp}.${text.trim()}`]),
+  ),
+  row(
+    'trims, and decodes as Latin-1',
+    'trims wrong_charset',
+    signed(({ timestamp, body }) => [`${timestamp}.${body.toString('latin1').trim()}`]),
+    { says: /And 1 more, below/ },
   ),
   row(
     'decodes as Latin-1',
@@ -200,14 +235,20 @@ const secrets = [
   row('a newline after the secret', 'altered_secret', keyOf(`${secret}\n`)),
   row('a space before the secret', 'altered_secret', keyOf(` ${secret}`)),
   row('quotation marks around the secret', 'altered_secret', keyOf(`"${secret}"`)),
+  row('single quotation marks around the secret', 'altered_secret', keyOf(`'${secret}'`)),
   row('lost the prefix of the secret', 'altered_secret', keyOf(secret.replace('whsec_', ''))),
   row(
     'decodes the secret as base64',
     'other_scheme',
     keyOf(Buffer.from(secret.replace('whsec_', ''), 'base64')),
+    { expects: { secretEncoding: 'base64' } },
   ),
   row('decodes the secret as hex', 'other_scheme', keyOf(Buffer.from(secret.replace('whsec_', ''), 'hex'))),
   row('half of the secret', 'secret_or_scheme', keyOf(secret.slice(0, 12))),
+  row('another secret, and no tolerance', 'secret_or_scheme', () => (incoming) => {
+    const wanted = keyed('whsec_another', `${incoming.timestamp}.`, incoming.body);
+    return same(incoming.signature, wanted) ? received : invalid;
+  }),
   row(
     'another secret, plain 400',
     'secret_or_scheme',
@@ -220,6 +261,7 @@ const schemes = [
     'the body alone',
     'other_scheme',
     signed(({ body }) => [body]),
+    { expects: { content: '{body}' } },
   ),
   row(
     'a colon',
@@ -230,6 +272,17 @@ const schemes = [
     'no delimiter',
     'other_scheme',
     signed(({ timestamp, body }) => [timestamp, body]),
+    { expects: { content: '{timestamp}{body}' }, says: /timestamp in Unix seconds/ },
+  ),
+  row(
+    'no delimiter, and milliseconds',
+    'other_scheme',
+    () => (incoming) =>
+      Math.abs(Date.now() - Number(incoming.timestamp)) < 300_000 &&
+      same(incoming.signature, mac(incoming.timestamp, incoming.body))
+        ? received
+        : invalid,
+    { says: /timestamp in Unix milliseconds/ },
   ),
   row(
     'body, then timestamp',
@@ -245,13 +298,17 @@ const schemes = [
     'sha256= as GitHub',
     'other_scheme',
     expecting(({ body }) => `sha256=${mac(body)}`),
+    { expects: { content: '{body}', prefix: 'sha256=' } },
   ),
   row(
-    'base64',
+    'base64, and throws on any other length',
     'other_scheme',
-    expecting(({ timestamp, body }) =>
-      createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('base64'),
-    ),
+    () => (incoming) => {
+      const wanted = Buffer.from(expected(incoming), 'hex').toString('base64');
+      const isRight = timingSafeEqual(Buffer.from(incoming.signature), Buffer.from(wanted));
+      return fresh(incoming) && isRight ? received : invalid;
+    },
+    { expects: { encoding: 'base64' } },
   ),
   row(
     'base64 of the body, as Shopify',
@@ -298,6 +355,8 @@ const schemes = [
 ];
 
 const times = [
+  row('says that the timestamp is too old', 'wrong_clock', saying(400, { error: 'timestamp_too_old' })),
+  row('says that the timestamp is ahead', 'wrong_clock', saying(400, { error: 'timestamp_in_future' })),
   row(
     'reads the timestamp as milliseconds',
     'wrong_time_unit',
@@ -306,6 +365,7 @@ const times = [
       same(incoming.signature, expected(incoming))
         ? received
         : invalid,
+    { expects: {} },
   ),
   row(
     'reads the timestamp as milliseconds, plain 400',
@@ -325,6 +385,7 @@ const times = [
       same(incoming.signature, expected(incoming))
         ? received
         : invalid,
+    { expects: { timestamp: 'iso8601' } },
   ),
   ...[90, 150, 345, 525, 570, 765, 825, 840, -150, -210, -345, -570, -720].map((minutes) =>
     row(
@@ -643,12 +704,19 @@ const afterVerifying = [
     'hangs on what it verified',
     'slow',
     then(() => 'hang'),
-    { patienceMs: 250 },
+    { patienceMs: 250, says: /^Your handler verifies the delivery, and then does not respond in time/ },
+  ),
+  row(
+    'hangs on letters outside of ASCII',
+    'slow',
+    then(({ text }) => (/[^\0-\x7f]/.test(text) ? 'hang' : received)),
+    { patienceMs: 400 },
   ),
   row(
     'crashes on what it verified',
     'handler_failed|connection_lost',
     then(() => 'hang up'),
+    { says: /^"valid, compact JSON" got .+\. "signed with a different secret" got 400 /m },
   ),
   row(
     'reads the event with a pattern that knows no spaces',
@@ -763,6 +831,16 @@ const afterVerifying = [
     },
     { says: /UNIQUE constraint/ },
   ),
+  row('409 to the second delivery, and re-encodes', 're_encodes refuses_duplicates', () => {
+    const seen = new Set<string>();
+    return (incoming) => {
+      const body = JSON.stringify(JSON.parse(incoming.text));
+      if (!fresh(incoming) || !same(incoming.signature, mac(`${incoming.timestamp}.`, body))) return invalid;
+      if (seen.has(order(incoming))) return [409, { error: 'already exists' }];
+      seen.add(order(incoming));
+      return received;
+    };
+  }),
   row(
     'a strict schema',
     'refuses_new_fields',
@@ -800,6 +878,11 @@ const dying = [
     'connection_lost',
     then(({ text }) => (text.includes('note') ? 'die' : received)),
   ),
+  row('trims, and dies on a signature of another length', 'trims connection_lost', () => (incoming) => {
+    if (incoming.signature.length % 64 !== 0) return 'die';
+    const wanted = mac(`${incoming.timestamp}.${incoming.text.trim()}`);
+    return fresh(incoming) && same(incoming.signature, wanted) ? received : invalid;
+  }),
   row('dies on a signature of another length', 'connection_lost', () => (incoming) => {
     if (incoming.signature.length % 64 !== 0) return 'die';
     return genuine(incoming) ? received : invalid;
@@ -823,7 +906,10 @@ const dying = [
 ];
 
 const unreached = [
-  row('nothing listens', 'not_listening', saying(200), { url: () => 'http://127.0.0.1:9/webhooks' }),
+  row('nothing listens', 'not_listening', saying(200), {
+    url: () => 'http://127.0.0.1:9/webhooks',
+    says: /127\.0\.0\.1:9/,
+  }),
   ...['The plain HTTP request was sent to HTTPS port', 'Client sent an HTTP request to an HTTPS server.'].map(
     (words) => row(`plain HTTP to a TLS port: ${words}`, 'tls', saying(400, words), { says: /use https:/ }),
   ),
@@ -860,6 +946,7 @@ const unreached = [
       return genuine(incoming) ? received : invalid;
     };
   }),
+  row('a redirect to nowhere', 'redirect', saying(302)),
   row('another address', 'redirect', saying(301, '', { location: 'http://other.test/webhooks' })),
   row('https', 'redirect_https', () => ({ headers }) => [
     301,
@@ -923,6 +1010,7 @@ const unreached = [
       ['Unauthenticated, as Laravel says', { message: 'Unauthenticated.' }, {}],
       ['sign in, as Devise says', { error: 'You need to sign in or sign up before continuing.' }, {}],
       ['protected, as Vercel says', '<title>Authentication Required</title>', html],
+      ['not authenticated, as FastAPI says', { detail: 'Not authenticated' }, {}],
       ['a bearer challenge', '', { 'www-authenticate': 'Bearer realm="api"' }],
       ['a form to log in', '<form action="/login"><input type="password" name="p"></form>', html],
     ] as const

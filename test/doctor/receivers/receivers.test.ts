@@ -26,7 +26,17 @@ function judge(expected: string, found: readonly string[]) {
 const longPatienceMs = 30_000;
 
 async function examine(row: Row) {
-  const { verdict, warnings = '', says, make, url, patienceMs = longPatienceMs, scheme, amount } = row;
+  const {
+    verdict,
+    warnings = '',
+    says,
+    make,
+    url,
+    patienceMs = longPatienceMs,
+    scheme,
+    expects,
+    amount,
+  } = row;
   const { port, close } = await serve(make());
   try {
     const sandbox = createSandbox({
@@ -51,6 +61,8 @@ async function examine(row: Row) {
       missing: [...all.missing, ...extra.missing],
       unproved: [...diagnosis.findings, ...diagnosis.warnings].filter(({ evidence }) => !evidence),
       unsaid: says !== undefined && !says.test(report) ? String(says) : undefined,
+      expects: diagnosis.expects,
+      expected: expects ?? diagnosis.expects,
     };
   } finally {
     await close();
@@ -72,6 +84,7 @@ describe.each([
       lines.push(
         `${name}: said [${outcome.diagnosis.findings.map(({ code }) => code)}] warn [${outcome.diagnosis.warnings.map(({ code }) => code)}], true [${row.verdict}] ${unsaid ?? ''}`,
       );
+    expect(outcome.expects).toEqual(outcome.expected);
     expect({ wrong, missing, unsaid, unproved }).toEqual({
       wrong: [],
       missing: [],
