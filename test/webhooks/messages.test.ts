@@ -31,6 +31,9 @@ const thenable = Object.fromEntries([['then', () => {}]]);
 describe('verify() tells of a body', () => {
   it.each<[unknown, string]>([
     [null, 'rawBody is missing. In Express, give the route express.raw({ type: "application/json" }).'],
+    [{}, `rawBody is a parsed object, and the signature covers the bytes that were received. ${keepBytes}`],
+    [[1], 'rawBody is an array. Pass bytes as a Uint8Array or Buffer.'],
+    [untouchable, 'rawBody could not be read. Pass the bytes as received, before you transfer them.'],
     [7, `rawBody is neither bytes nor a string. ${keepBytes}`],
     [thenable, 'rawBody is a promise. Write `await` before it.'],
     [new Response('x'), 'rawBody is a whole Request, Response or Blob. Pass `await request.arrayBuffer()`.'],
@@ -44,6 +47,23 @@ describe('verify() tells of a body', () => {
     ],
   ])('%#', (body, problem) => {
     expect(messageOf(verify, { ...good, rawBody: body })).toBe(`The webhook cannot be verified: ${problem}`);
+  });
+
+  it.each([
+    ['', `The body is empty: a body parser may have read the stream. ${keepBytes}`],
+    [
+      'x',
+      "Either the body was changed in transit (pass the raw bytes; `received` describes those verified), or the secret or the scheme is not the sender's.",
+    ],
+  ])('%j, whose signature does not match', (body, hint) => {
+    expect(messageOf(verify, { ...good, rawBody: body })).toBe(`The signature does not match. ${hint}`);
+  });
+
+  it('that is authentic, and no JSON', () => {
+    const signed = { rawBody: '{', headers: sign({ rawBody: '{', secret }) };
+    expect(messageOf(verify, { ...good, ...signed })).toBe(
+      'The webhook is authentic, but its body is not JSON in UTF-8. Look at the delivery itself.',
+    );
   });
 });
 
@@ -72,6 +92,13 @@ describe('verify() tells of headers', () => {
     );
   });
 
+  it('that one has two values', () => {
+    const repeated = { ...headers, 'x-service-timestamp': ['1', '2'] };
+    expect(messageOf(verify, { ...good, headers: repeated })).toBe(
+      'The header x-service-timestamp has more than one value, so it is unclear which of them was signed. Look for a proxy that repeats it.',
+    );
+  });
+
   it.each([
     ['x-service-signature', 'x-service-timestamp'],
     ['x-service-timestamp', 'x-service-signature'],
@@ -87,7 +114,7 @@ describe('verify() tells of a secret', () => {
   const notText = 'secret must be a string or bytes.';
   it.each<[unknown, object, string]>([
     [undefined, {}, missing],
-    [null, {}, missing],
+    ['', {}, 'secret is empty. Is its environment variable set in this process?'],
     [[], {}, 'array of secrets is empty.'],
     [new Uint8Array(), {}, 'secret has no bytes.'],
     [7, {}, notText],
@@ -148,6 +175,12 @@ describe('verify() tells of a signature', () => {
     [`${hex.slice(1)}g`, {}, `is not 32 bytes in hex. ${looks('sha384 in base64')}`],
     [' x', { prefix: 'v=' }, `holds an empty signature, or white space before one. ${other}`],
     ['v=', { prefix: 'v=' }, `holds an empty signature. ${other}`],
+    ['v0=a', { prefix: 'v1=' }, `does not begin with scheme.prefix. ${other}`],
+    [
+      'v0=a,',
+      { prefix: 'v1=', separator: ',' },
+      `holds an empty signature, or white space before one. ${other}`,
+    ],
   ])('%#', (signature, scheme, problem) => {
     expect(
       messageOf(verify, { ...good, headers: { ...headers, 'x-service-signature': signature }, scheme }),
@@ -196,6 +229,9 @@ describe('verify() tells of a timestamp', () => {
   it('that would be fresh in the other unit', () => {
     expect(messageOf(verify, fresh('milliseconds', inSeconds, '2026-01-01T00:00:00Z'))).toMatch(
       /In seconds it would be fresh: set scheme\.timestamp to "auto"\.$/,
+    );
+    expect(messageOf(verify, fresh('seconds', '1767225600000', '2026-01-01T00:00:00Z'))).toMatch(
+      /In milliseconds it would be fresh: set scheme\.timestamp to "auto"\.$/,
     );
     expect(messageOf(verify, fresh('milliseconds', inSeconds, '2026-01-02T00:00:00Z'))).toMatch(
       / s in the past, .* It is a replay or was queued \(then pass receivedAt\), or a clock is wrong\.$/,
@@ -286,26 +322,30 @@ describe('verify() tells of a scheme', () => {
     expect(messageOf(verify, { ...good, scheme })).toBe(message);
   });
 
-  it.each(['a b', 'a.b', '', `a${'b'.repeat(40)}`])('with no likely option for %j', (name) => {
-    const shown = name === 'a.b' ? name : 'a name';
-    expect(messageOf(verify, { ...good, [name]: 1 })).toBe(
-      `webhooks.verify(): ${shown} is unknown. Known are rawBody, headers, secret, toleranceSeconds, scheme, receivedAt, encoding.`,
-    );
-  });
+  it.each(['a b', 'a.b', '', `a${'b'.repeat(40)}`, `a"${rawBody}`])(
+    'with no likely option for %j',
+    (name) => {
+      const shown = name === 'a.b' ? name : 'a name';
+      expect(messageOf(verify, { ...good, [name]: 1 })).toBe(
+        `webhooks.verify(): ${shown} is unknown. Known are rawBody, headers, secret, toleranceSeconds, scheme, receivedAt, encoding.`,
+      );
+    },
+  );
+});
 
-  it.each([
-    ['body', 'rawBody'],
-    ['payload', 'rawBody'],
-    ['tolerance', 'toleranceSeconds'],
-    ['now', 'receivedAt'],
-    ['clock', 'receivedAt'],
-    ['header', 'headers'],
-    ['webhookSecret', 'secret'],
-  ])('with the option that others call %s', (name, ours) => {
-    expect(messageOf(verify, { ...good, [name]: 1 })).toBe(
-      `webhooks.verify(): ${name} is unknown. Did you mean ${ours}?`,
-    );
-  });
+it('verify() tells of options that are none', () => {
+  expect(messageOf(verify, undefined)).toBe(
+    'webhooks.verify() takes one options object, such as { rawBody, headers, secret }.',
+  );
+});
+
+it.each<[object, string]>([
+  [{ tolerance: 1 }, 'webhooks.sign(): tolerance is unknown. Known are rawBody, secret, timestamp, scheme.'],
+  [{ timestamp: 1 }, 'webhooks.sign(): timestamp must be a valid Date, got the number 1.'],
+  [{ timestamp: new Date(-1) }, 'timestamp is outside the range that the header can hold.'],
+  [{ scheme: { verify: () => true } }, 'scheme.verify cannot sign: sign with its private key yourself.'],
+])('sign() tells of an option %#', (options, message) => {
+  expect(messageOf(sign, { rawBody, secret, ...options })).toContain(message);
 });
 
 describe.each([

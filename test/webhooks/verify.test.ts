@@ -172,49 +172,33 @@ describe('rawBody', () => {
     expect(attempt({ ...good, rawBody: body })).toEqual(paid);
   });
 
-  it.each<[string, unknown, RegExp]>([
-    ['undefined', undefined, /missing.*express\.raw/s],
-    ['null', null, /missing/],
-    ['a parsed object', paid, /parsed object.*express\.raw.*arrayBuffer/s],
-    ['a number', 7, /neither bytes nor a string/],
-    ['a boxed string', new String('x'), /parsed object/],
-    ['a promise', Promise.resolve(rawBody), /promise.*await/s],
-    [
-      'a Request',
-      new Request('https://shop.example', { method: 'POST', body: 'x' }),
-      /whole Request.*await request\.arrayBuffer/,
-    ],
-    ['a Response', new Response('x'), /whole Request.*await request\.arrayBuffer/],
-    ['a web stream', new Response('x').body, /stream/],
-    ['a node stream', new IncomingMessage(new Socket()), /stream.*nodeHandler/s],
-    ['an array of bytes', [...rawBody], /is an array/],
-    ['a Buffer turned into JSON', rawBody.toJSON(), /parsed object/],
-    ['a function', () => rawBody, /neither bytes nor a string/],
-    ['a symbol', Symbol('x'), /neither bytes nor a string/],
-    ['a detached ArrayBuffer', detached(), /could not be read/],
-    ['an object that throws when touched', touchy(), /could not be read/],
-  ])('must not be %s; the error says what to change', (_form, body, message) => {
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['a parsed object', paid],
+    ['a number', 7],
+    ['a boxed string', new String('x')],
+    ['a promise', Promise.resolve(rawBody)],
+    ['a Request', new Request('https://shop.example', { method: 'POST', body: 'x' })],
+    ['a Response', new Response('x')],
+    ['a web stream', new Response('x').body],
+    ['a node stream', new IncomingMessage(new Socket())],
+    ['an array of bytes', [...rawBody]],
+    ['a Buffer turned into JSON', rawBody.toJSON()],
+    ['a function', () => rawBody],
+    ['a symbol', Symbol('x')],
+    ['a detached ArrayBuffer', detached()],
+    ['an object that throws when touched', touchy()],
+  ])('must not be %s', (_form, body) => {
     const error = attempt({ ...good, rawBody: body });
     expect(error).toBeInstanceOf(WebhookConfigError);
-    expect(error).toMatchObject({
-      code: 'invalid_body',
-      httpStatus: 500,
-      message: expect.stringMatching(message),
-    });
+    expect(error).toMatchObject({ code: 'invalid_body', httpStatus: 500 });
   });
 
   it('in shared memory is copied before it is checked: another thread cannot change what is parsed', () => {
     const shared = sharedCopy(rawBody);
     const scheme = { verify: () => shared.fill(0).length > 0 };
     expect(attempt({ ...good, rawBody: shared, scheme })).toEqual(paid);
-  });
-
-  it('names the body parser when an empty body does not match', () => {
-    const error = attempt({ ...good, rawBody: '' });
-    expect(error).toMatchObject({
-      code: 'signature_mismatch',
-      message: expect.stringContaining('body parser'),
-    });
   });
 });
 
@@ -248,31 +232,27 @@ describe('headers', () => {
     expect(attempt({ ...good, headers: container })).toEqual(paid);
   });
 
-  it.each<[string, unknown, RegExp]>([
-    ['null', null, /object/],
-    ['text', 'x-service-signature: 1', /object/],
-    ['a function', () => headers, /object/],
-    ['a promise', Promise.resolve(headers), /await headers\(\)/],
-    ['a thenable', thenable, /await/],
-    ["Node's rawHeaders", pairs.flat(), /rawHeaders/],
-    ['pairs of three', [['x-service-signature', 'a', 'b']], /pairs/],
-    ['pairs with a number as name', [[1, 'a']], /pairs/],
-    ['a Set of names', new Set(['x-service-signature']), /pairs/],
-    ['bytes', Buffer.from('x'), /pairs/],
-    ['a Request', new Request('https://shop.example', { headers }), /request\.headers/],
-    ['a node request', new IncomingMessage(new Socket()), /request\.headers/],
-    ['an object that throws when touched', touchy(), /could not be read/],
-    ['a number as value', { ...headers, 'x-service-signature': 7 }, /not a string/],
-    ['an object as value', { ...headers, 'x-service-signature': { a: 1 } }, /not a string/],
-    ['a nested array as value', { ...headers, 'x-service-timestamp': [['1']] }, /not a string/],
-  ])('must not be %s', (_form, container, message) => {
+  it.each<[string, unknown]>([
+    ['null', null],
+    ['text', 'x-service-signature: 1'],
+    ['a function', () => headers],
+    ['a promise', Promise.resolve(headers)],
+    ['a thenable', thenable],
+    ["Node's rawHeaders", pairs.flat()],
+    ['pairs of three', [['x-service-signature', 'a', 'b']]],
+    ['pairs with a number as name', [[1, 'a']]],
+    ['a Set of names', new Set(['x-service-signature'])],
+    ['bytes', Buffer.from('x')],
+    ['a Request', new Request('https://shop.example', { headers })],
+    ['a node request', new IncomingMessage(new Socket())],
+    ['an object that throws when touched', touchy()],
+    ['a number as value', { ...headers, 'x-service-signature': 7 }],
+    ['an object as value', { ...headers, 'x-service-signature': { a: 1 } }],
+    ['a nested array as value', { ...headers, 'x-service-timestamp': [['1']] }],
+  ])('must not be %s', (_form, container) => {
     const error = attempt({ ...good, headers: container });
     expect(error).toBeInstanceOf(WebhookConfigError);
-    expect(error).toMatchObject({
-      code: 'invalid_headers',
-      httpStatus: 500,
-      message: expect.stringMatching(message),
-    });
+    expect(error).toMatchObject({ code: 'invalid_headers', httpStatus: 500 });
   });
 
   it.each<[string, object, string]>([
@@ -305,15 +285,6 @@ describe('headers', () => {
     expect(error).toMatchObject({ code, httpStatus: 400 });
   });
 
-  it('name the missing or repeated header in the error', () => {
-    expect(attempt({ ...good, headers: {} })).toMatchObject({
-      message: expect.stringContaining('x-service-signature'),
-    });
-    expect(attempt({ ...good, headers: { ...headers, 'x-service-timestamp': ['1', '2'] } })).toMatchObject({
-      message: expect.stringContaining('x-service-timestamp'),
-    });
-  });
-
   it('joined by Headers from two lines are refused, as the text is no signature', () => {
     const doubled = new Headers(headers);
     doubled.append('x-service-signature', minimal.hmacSha256.hex);
@@ -324,41 +295,37 @@ describe('headers', () => {
 });
 
 describe('secret', () => {
-  it.each<[string, unknown, RegExp]>([
-    ['undefined', undefined, /missing.*environment/],
-    ['null', null, /missing/],
-    ['empty', '', /empty.*environment/],
-    ['a number', 7, /a string or bytes/],
-    ['an object', {}, /a string or bytes/],
-    ['a boxed string', new String(secret), /a string or bytes/],
-    ['a function', () => secret, /a string or bytes/],
-    ['a promise', Promise.resolve(secret), /a string or bytes/],
-    ['no bytes', new Uint8Array(), /no bytes/],
-    ['the text undefined', 'undefined', /missing value/],
-    ['the text null', 'null', /missing value/],
-    ['the text NaN', 'NaN', /missing value/],
-    ['the text of an object', '[object Promise]', /missing value/],
-    ['ending in a line feed', `${secret}\n`, /line feed/],
-    ['ending in a carriage return', `${secret}\r\n`, /line feed/],
-    ['beginning with a space', ` ${secret}`, /white space/],
-    ['ending in a tab', `${secret}\t`, /white space/],
-    ['ending in a no-break space', `${secret}\u00a0`, /white space/],
-    ['white space alone', '  ', /white space/],
-    ['an empty list', [], /array.*empty/],
-    ['a list with undefined', [secret, undefined], /missing/],
-    ['a list with a hole', sparse(secret), /missing/],
-    ['a nested list', [[secret]], /a string or bytes/],
-    ['a list with a bad last entry', [secret, 'null'], /missing value/],
-  ])('must not be %s; nothing verifies then', (_form, value, message) => {
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['empty', ''],
+    ['a number', 7],
+    ['an object', {}],
+    ['a boxed string', new String(secret)],
+    ['a function', () => secret],
+    ['a promise', Promise.resolve(secret)],
+    ['no bytes', new Uint8Array()],
+    ['the text undefined', 'undefined'],
+    ['the text null', 'null'],
+    ['the text NaN', 'NaN'],
+    ['the text of an object', '[object Promise]'],
+    ['ending in a line feed', `${secret}\n`],
+    ['ending in a carriage return', `${secret}\r\n`],
+    ['beginning with a space', ` ${secret}`],
+    ['ending in a tab', `${secret}\t`],
+    ['ending in a no-break space', `${secret}\u00a0`],
+    ['white space alone', '  '],
+    ['an empty list', []],
+    ['a list with undefined', [secret, undefined]],
+    ['a list with a hole', sparse(secret)],
+    ['a nested list', [[secret]]],
+    ['a list with a bad last entry', [secret, 'null']],
+  ])('must not be %s; nothing verifies then', (_form, value) => {
     const forged = { ...good, secret: value, headers: { ...headers, 'x-service-signature': emptyKeyMac() } };
     for (const options of [{ ...good, secret: value }, forged]) {
       const error = attempt(options);
       expect(error).toBeInstanceOf(WebhookConfigError);
-      expect(error).toMatchObject({
-        code: 'invalid_secret',
-        httpStatus: 500,
-        message: expect.stringMatching(message),
-      });
+      expect(error).toMatchObject({ code: 'invalid_secret', httpStatus: 500 });
     }
   });
 
@@ -423,21 +390,10 @@ describe('secret', () => {
     expect(error).toMatchObject({ code: 'invalid_secret', message: expect.stringContaining(secretEncoding) });
   });
 
-  it('that looks like an API key is named when the signature does not match', () => {
-    for (const key of ['service_live_51H', 'service_test_51H']) {
-      const error = attempt({ ...good, secret: key });
-      expect(error).toMatchObject({
-        code: 'signature_mismatch',
-        message: expect.stringContaining('API key'),
-      });
-      expect(String(error)).not.toContain(key);
-      expect(attempt({ ...good, secret: ['whsec_next', key] })).toMatchObject({
-        message: expect.stringContaining('API key'),
-      });
-      expect(
-        attempt({ ...good, secret: key, headers: sign({ rawBody, secret: key, timestamp: receivedAt }) }),
-      ).toEqual(paid);
-    }
+  it('may be an API key, which the service may sign with', () => {
+    const key = 'service_test_51H';
+    const headers = sign({ rawBody, secret: key, timestamp: receivedAt });
+    expect(attempt({ ...good, secret: key, headers })).toEqual(paid);
   });
 });
 
@@ -517,38 +473,6 @@ describe('the signature', () => {
     });
   });
 
-  it.each<[string, string, object, RegExp]>([
-    ['base64 under hex', minimal.hmacSha256.base64, {}, /sha256 in base64/],
-    ['base64url under hex', minimal.hmacSha256.base64url, {}, /base64/],
-    ['hex under base64', hex, { encoding: 'base64' }, /sha256 in hex/],
-    ['SHA-512 under sha256', minimal.hmacSha512.hex, {}, /sha512 in hex/],
-    ['SHA-384 under sha256', sha384(), {}, /sha384 in hex/],
-    ['a prefix that is not set', `sha256=${hex}`, {}, /scheme\.prefix/],
-    ['a prefix with a comma', `v1,${minimal.hmacSha256.base64}`, {}, /scheme\.prefix/],
-    ['nothing known', '!', {}, /deliveries have another form, set scheme/],
-    ['a prefix within another', `v1=v1=${hex}`, { prefix: 'v1=' }, /deliveries have another form/],
-    ['a prefix after other signs', '!!sha256=ab', {}, /deliveries have another form/],
-    ['64 characters that only end in hex', `g${hex.slice(1)}`, {}, /sha384 in base64/],
-    ['64 characters that only begin with hex', `${hex.slice(1)}g`, {}, /sha384 in base64/],
-    [
-      '44 characters that only end in base64',
-      `!${minimal.hmacSha256.base64.slice(1)}`,
-      {},
-      /deliveries have another form/,
-    ],
-    [
-      '43 characters that only begin with base64',
-      `${minimal.hmacSha256.base64url.slice(1)}!`,
-      {},
-      /deliveries have another form/,
-    ],
-  ])('in the form of %s gets a hint what to set', (_form, text, scheme, hint) => {
-    expect(withSignature(text, scheme)).toMatchObject({
-      code: 'malformed_signature',
-      message: expect.stringMatching(hint),
-    });
-  });
-
   it('that does not match has the facts of the body, to distinguish a changed body from a wrong secret', () => {
     const error = attempt({ ...good, rawBody: `${rawBody} ` });
     expect(error).toMatchObject({ code: 'signature_mismatch', received: { bytes: minimal.bodyLength + 1 } });
@@ -605,19 +529,6 @@ describe('the timestamp', () => {
     expect(error).toMatchObject({ code: 'malformed_timestamp', httpStatus: 400 });
   });
 
-  it('in the other form gets a hint to set the scheme', () => {
-    expect(at('2026-01-01T00:00:00Z')).toMatchObject({
-      message: expect.stringContaining('Set scheme.timestamp'),
-    });
-    expect(at('1767225600', { timestamp: 'iso8601' })).toMatchObject({
-      message: expect.stringContaining('Set scheme.timestamp'),
-    });
-    expect(at('soon')).toMatchObject({ message: expect.not.stringContaining('scheme.timestamp') });
-    expect(at('soon', { timestamp: 'iso8601' })).toMatchObject({
-      message: expect.stringContaining('ISO 8601 with a zone'),
-    });
-  });
-
   it('is milliseconds from 1e11 on and seconds below', () => {
     const tolerant = { toleranceSeconds: Number.POSITIVE_INFINITY };
     expect(at('100000000000', {}, { ...tolerant })).toEqual(paid);
@@ -644,26 +555,6 @@ describe('the timestamp', () => {
     const error = attempt({ ...good, receivedAt: late, secret: 'other' });
     expect(error).toMatchObject({ code: 'signature_mismatch' });
     expect(error).not.toHaveProperty('skewSeconds');
-  });
-
-  it('in the other unit gets a hint', () => {
-    expect(at('1767225600000', { timestamp: 'seconds' })).toMatchObject({
-      code: 'timestamp_in_future',
-      message: expect.stringMatching(/In milliseconds it would be fresh.*"auto"/),
-    });
-    expect(at('1767225600', { timestamp: 'milliseconds' })).toMatchObject({
-      code: 'timestamp_too_old',
-      message: expect.stringMatching(/In seconds it would be fresh.*"auto"/),
-    });
-    for (const [text, unit] of [
-      ['1767225000', 'seconds'],
-      ['1767225900001', 'milliseconds'],
-      ['1767225000', 'auto'],
-    ]) {
-      expect(at(text ?? '', { timestamp: unit })).toMatchObject({
-        message: expect.not.stringContaining('auto'),
-      });
-    }
   });
 
   it('in the other unit gets the hint as far as the tolerance reaches', () => {
@@ -768,28 +659,14 @@ describe('options', () => {
     ['tolerance', 'toleranceSeconds'],
     ['toleranceSecond', 'toleranceSeconds'],
     ['recievedAt', 'receivedAt'],
+    ['now', 'receivedAt'],
+    ['clock', 'receivedAt'],
     ['schema', 'scheme'],
   ])('named %s is refused, with %s as the likely one', (name, likely) => {
     expect(attempt({ ...good, [name]: 1 })).toMatchObject({
       code: 'invalid_options',
       message: expect.stringContaining(`Did you mean ${likely}?`),
     });
-  });
-
-  it('of a name that resembles none are refused with the list of all', () => {
-    expect(attempt({ ...good, verbose: true })).toMatchObject({
-      message: expect.stringMatching(/verbose is unknown\. Known are rawBody, headers, secret/),
-    });
-    expect(attempt({ ...good, constructor: 1 })).toMatchObject({ code: 'invalid_options' });
-    expect(String(attempt({ ...good, [`a"${rawBody}`]: 1 }))).not.toContain('19.90');
-  });
-
-  it('of a name that is no word are refused without repeating it', () => {
-    for (const name of ['ord 1001', '"ord_1001', `${'a'.repeat(41)}`]) {
-      const error = attempt({ ...good, [name]: 1 });
-      expect(error).toMatchObject({ message: expect.stringContaining('a name is unknown') });
-      expect(String(error)).not.toContain(name);
-    }
   });
 
   it.each([
@@ -810,40 +687,19 @@ describe('scheme', () => {
   it.each<[string, unknown, RegExp]>([
     ['null', null, /scheme must be an object/],
     ['text', 'sha256', /scheme must be an object/],
-    ['an array', [], /scheme must be an object/],
-    ['an unknown field', { encodng: 'hex' }, /Did you mean encoding/],
-    ['an unknown algorithm', { algorithm: 'md5' }, /algorithm.*"sha256", "sha384" or "sha512"/],
     ['SHA-1', { algorithm: 'sha1' }, /algorithm/],
     ['an algorithm in capitals', { algorithm: 'SHA256' }, /algorithm/],
     ['an algorithm that is null', { algorithm: null }, /algorithm/],
     ['an inherited name as algorithm', { algorithm: 'toString' }, /algorithm/],
     ['a list as algorithm', { algorithm: ['sha256'] }, /algorithm/],
-    ['an unknown encoding', { encoding: 'latin1' }, /encoding.*"hex", "base64" or "base64url"/],
-    ['a prefix that is no text', { prefix: 1 }, /prefix must be a string/],
     ['a prefix that is null', { prefix: null }, /prefix must be a string/],
-    ['an unknown separator', { separator: '|' }, /separator.*",", " " or ";"/],
     ['an empty separator', { separator: '' }, /separator/],
     ['a separator that is null', { separator: null }, /separator/],
-    [
-      'a prefix that holds the separator',
-      { prefix: 'v1,', separator: ',' },
-      /prefix contains scheme\.separator/,
-    ],
-    ['content without a body', { content: '{timestamp}' }, /\{body\} exactly once/],
-    ['content with two bodies', { content: '{body}{body}' }, /\{body\} exactly once/],
     ['empty content', { content: '' }, /\{body\} exactly once/],
     ['content that is a function', { content: () => '' }, /content must be a string/],
-    ['an unknown placeholder', { content: '{id}.{timestamp}.{body}' }, /placeholders/],
     ['a placeholder in capitals', { content: '{TIMESTAMP}.{body}' }, /placeholders/],
-    ['a stray brace', { content: '{body}}' }, /placeholders/],
-    ['an unknown unit', { timestamp: 'ms' }, /timestamp.*"auto"/],
-    ['an unknown secret encoding', { secretEncoding: 'latin1' }, /secretEncoding.*"utf8"/],
-    ['an empty header name', { signatureHeader: '' }, /signatureHeader.*name of a header/],
-    ['a header name with a space', { timestampHeader: 'x time' }, /timestampHeader.*name of a header/],
     ['a header name with a colon', { signatureHeader: 'x-sig:' }, /signatureHeader/],
     ['a header name that is a symbol', { signatureHeader: Symbol('x') }, /signatureHeader/],
-    ['one header for both', { signatureHeader: 'X-Service-Timestamp' }, /same header/],
-    ['a verify that is no function', { verify: true }, /scheme\.verify must be a function/],
     ['a verify that is null', { verify: null }, /scheme\.verify must be a function/],
   ])('must not have %s', (_form, scheme, message) => {
     const error = attempt({ ...good, scheme });
@@ -1073,118 +929,6 @@ describe('sign()', () => {
     const error = signAs(options);
     expect(error).toBeInstanceOf(WebhookConfigError);
     expect(error).toMatchObject({ code });
-  });
-});
-
-describe('every message says what happened and what to do', () => {
-  const { hex } = minimal.hmacSha256;
-  const withSignature = (text: string, scheme = {}) => ({
-    ...good,
-    headers: { ...headers, 'x-service-signature': text },
-    scheme,
-  });
-  const late = (seconds: number) => ({
-    ...good,
-    receivedAt: new Date(receivedAt.getTime() + seconds * 1000),
-  });
-  const rawBytes =
-    'Keep them: in Express express.raw({ type: "application/json" }) on this route, before express.json(); with a Fetch ' +
-    'request `await request.arrayBuffer()`; in NestJS `rawBody: true` and req.rawBody.';
-
-  it.each<[unknown, string]>([
-    [undefined, 'webhooks.verify() takes one options object, such as { rawBody, headers, secret }.'],
-    [
-      { ...good, rawBody: {} },
-      `The webhook cannot be verified: rawBody is a parsed object, and the signature covers the bytes that were received. ${rawBytes}`,
-    ],
-    [
-      { ...good, rawBody: detached() },
-      'The webhook cannot be verified: rawBody could not be read. Pass the bytes as received, before you transfer them.',
-    ],
-    [
-      { ...good, rawBody: [1] },
-      'The webhook cannot be verified: rawBody is an array. Pass bytes as a Uint8Array or Buffer.',
-    ],
-    [
-      { ...good, rawBody: '' },
-      `The signature does not match. The body is empty: a body parser may have read the stream. ${rawBytes}`,
-    ],
-    [
-      { ...good, rawBody: 'x' },
-      "The signature does not match. Either the body was changed in transit (pass the raw bytes; `received` describes those verified), or the secret or the scheme is not the sender's.",
-    ],
-    [
-      withSignature(''),
-      'The signature header holds an empty signature. If real deliveries have another form, set scheme.',
-    ],
-    [
-      withSignature('v0=a,', { prefix: 'v1=', separator: ',' }),
-      'The signature header holds an empty signature, or white space before one. If real deliveries have another form, set scheme.',
-    ],
-    [
-      withSignature('v0=a', { prefix: 'v1=' }),
-      'The signature header does not begin with scheme.prefix. If real deliveries have another form, set scheme.',
-    ],
-    [
-      withSignature('!'),
-      'The signature header is not 32 bytes in hex. If real deliveries have another form, set scheme.',
-    ],
-    [
-      withSignature(`v1=${hex}`),
-      'The signature header is not 32 bytes in hex. It seems to have a prefix: set scheme.prefix.',
-    ],
-    [
-      { ...good, headers: { ...headers, 'x-service-timestamp': 'x' } },
-      'The timestamp header is not plain Unix time.',
-    ],
-    [
-      { ...good, headers: { ...headers, 'x-service-timestamp': 'x' }, scheme: { timestamp: 'iso8601' } },
-      'The timestamp header is not ISO 8601 with a zone.',
-    ],
-    [
-      { ...good, headers: { ...headers, 'x-service-timestamp': ['1', '2'] } },
-      'The header x-service-timestamp has more than one value, so it is unclear which of them was signed. Look for a proxy that repeats it.',
-    ],
-    [
-      { ...good, headers: {} },
-      'The header x-service-signature is missing: the request is not a webhook delivery, or a proxy dropped the header.',
-    ],
-    [
-      late(301),
-      'The webhook is authentic, but its timestamp lies 301 s in the past, more than the 300 s of toleranceSeconds. It is a replay or was queued (then pass receivedAt), or a clock is wrong.',
-    ],
-    [
-      late(-301),
-      'The webhook is authentic, but its timestamp lies 301 s in the future, more than the 300 s of toleranceSeconds. One of the two clocks is wrong.',
-    ],
-    [
-      { ...good, ...signed('{') },
-      'The webhook is authentic, but its body is not JSON in UTF-8. Look at the delivery itself.',
-    ],
-    [
-      { ...good, secret: '' },
-      'The webhook secret is empty. Is its environment variable set in this process? Pass what signs your webhooks as `secret`; the service does not document which secret that is, so ask it.',
-    ],
-  ])('%#', (options, message) => {
-    expect(attempt(options)).toMatchObject({ message });
-  });
-
-  it.each<[object, string]>([
-    [
-      { rawBody, secret, tolerance: 1 },
-      'webhooks.sign(): tolerance is unknown. Known are rawBody, secret, timestamp, scheme.',
-    ],
-    [{ rawBody, secret, timestamp: 1 }, 'webhooks.sign(): timestamp must be a valid Date, got the number 1.'],
-    [
-      { rawBody, secret, timestamp: new Date(-1) },
-      'timestamp is outside the range that the header can hold.',
-    ],
-    [
-      { rawBody, secret, scheme: { verify: () => true } },
-      'scheme.verify cannot sign: sign with its private key yourself.',
-    ],
-  ])('sign() %#', (options, message) => {
-    expect(() => Reflect.apply(sign, undefined, [options])).toThrow(message);
   });
 });
 
