@@ -1,13 +1,16 @@
-// examples/fulfilment/databases/: the inbox with each library, on a real server, fulfilling each order once.
+// examples/fulfilment/databases/: the inbox with each library, on a real server, fulfilling each order once. And the order book with each.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Inbox } from 'merchant-payments/inbox';
-import { Client } from 'pg';
-import { type Server, startPostgres } from '../lib/servers.js';
-import { post, secret } from './database.js';
+import { PrismaPg } from '@prisma/adapter-pg';
+import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
+import { type Inbox, openOrderBook, type PostgresRun } from 'merchant-payments/inbox';
+import { Pool } from 'pg';
+import postgresJs from 'postgres';
+import { type Server, startPgBouncer, startPostgres } from '../lib/servers.js';
+import { newDatabase, post, secret, sql } from './database.js';
 
 const folder = fileURLToPath(new URL('../.examples/fulfilment/databases', import.meta.url));
 let postgres: Server;
@@ -55,12 +58,62 @@ for (const name of ['pg', 'postgres-js', 'drizzle', 'kysely', 'prisma']) {
   });
 }
 
-async function sql(url: string, text: string): Promise<Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(text)).rows;
-  } finally {
-    await client.end();
+/** Runs the shop's transaction with a library; passes the function that executes a statement in it. */
+type Transact = (work: (run: PostgresRun) => Promise<void>) => Promise<unknown>;
+
+const libraries: Record<string, (pool: Pool, url: string) => Promise<Transact>> = {
+  async kysely(pool) {
+    const db = new Kysely({ dialect: new PostgresDialect({ pool }) });
+    return (work) =>
+      db
+        .transaction()
+        .execute((tx) => work((text, values) => tx.executeQuery(CompiledQuery.raw(text, values))));
+  },
+  async prisma(pool) {
+    const { PrismaClient } = await import(`${folder}/prisma-client/client.ts`);
+    const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+    type Tx = { $queryRawUnsafe(text: string, ...values: string[]): Promise<unknown[]> };
+    return (work) =>
+      prisma.$transaction((tx: Tx) => work((text, values) => tx.$queryRawUnsafe(text, ...values)));
+  },
+  async 'postgres.js'(_pool, url) {
+    const db = postgresJs(url, { prepare: false, onnotice: () => {} });
+    after(() => db.end());
+    return (work) => db.begin((tx) => work((text, values) => tx.unsafe(text, values)));
+  },
+};
+
+for (const [name, open] of Object.entries(libraries)) {
+  for (const way of ['directly', 'behind PgBouncer']) {
+    test(`the order book credits in a transaction of ${name}, ${way}, and not where that is rolled back`, async () => {
+      const url = await newDatabase(postgres.url);
+      const bouncer = way === 'directly' ? undefined : await startPgBouncer(url);
+      const pool = new Pool({ connectionString: bouncer?.url ?? url });
+      const transact = await open(pool, bouncer?.url ?? url);
+      const book = openOrderBook({ pool });
+      for (const id of ['A', 'B']) {
+        await book.reserve({ id, price: '19.90', currency: 'USD' });
+        await book.open(id, { expiresAt: new Date(Date.now() + 30 * 60_000) });
+      }
+      const credit = (order_id: string, amount: string, fails = false) =>
+        transact(async (run) => {
+          const paid = await book.credit(run, { order_id, amount, currency: 'USD' });
+          assert.deepEqual(
+            paid.map(({ id }) => id),
+            [amount === '19.90' ? 'A' : 'B'],
+          );
+          if (fails) throw new Error('the shop failed');
+        });
+      await assert.rejects(credit('ord_1', '19.90', true), /the shop failed/);
+      await credit('ord_1', '19.90');
+      await transact(async (run) => {
+        await book.cancel('B', run);
+        assert.deepEqual(await book.credit(run, { order_id: 'ord_2', amount: '19.89', currency: 'USD' }), []);
+        assert.equal((await book.decide('ord_2', 'B', run))[0]?.paymentId, 'ord_2');
+      });
+      assert.deepEqual(await book.held(), []);
+      await pool.end();
+      await bouncer?.stop();
+    });
   }
 }

@@ -104,8 +104,9 @@ export class PostgresBook implements BookPlace {
     }
   }
 
+  /** Returns text, because Prisma reads no column of the type void. */
   readonly lock = (name: string) =>
-    sql`SELECT pg_advisory_xact_lock(${lockClass}, hashtext(${`${this.#place.schema} ${name}`}))`;
+    sql`SELECT pg_advisory_xact_lock(${lockClass}, hashtext(${`${this.#place.schema} ${name}`}))::text`;
   readonly find = (table: string) =>
     sql`SELECT 1 AS found WHERE to_regclass(${raw(`$payments$${table}$payments$`)}) IS NOT NULL`;
 
