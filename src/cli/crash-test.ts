@@ -3,14 +3,15 @@ import * as z from 'zod/mini';
 import {
   type BookLine,
   BooksCommandError,
-  BooksError,
+  LineError,
+  readOpened,
   readSettledBooks,
   runBooks,
 } from '../crash-test/books.js';
-import { currency, makePlan, type Plan } from '../crash-test/plan.js';
+import { currency, listOrders, makePlan, type OpenOrder, type Plan } from '../crash-test/plan.js';
 import { Program, ProgramError } from '../crash-test/program.js';
 import { type CrashReport, explain, findingInWords, summary } from '../crash-test/report.js';
-import { type Answer, runPlan } from '../crash-test/run.js';
+import { type Answer, hasSucceeded, runPlan } from '../crash-test/run.js';
 import { runShell } from '../crash-test/shell.js';
 import { countUnanswered, isComplete, judge } from '../crash-test/verdict.js';
 import { durationMs } from '../input/duration.js';
@@ -27,7 +28,10 @@ const flags = {
   'webhook-url': ['<url>', 'in place of the path: the address of your receiver, for one instance'],
   books: ['<command>', 'prints what your shop has fulfilled, a line each: order_id,amount or JSON'],
   inbox: ['<file or url>', 'what is parked in this inbox of openInbox() counts as held'],
-  open: ['<command>', 'gets a JSON line for each order on its standard input, and opens it in your shop'],
+  open: [
+    '<command>',
+    'gets orders as JSON lines on its standard input, opens them, and may print them with own amounts',
+  ],
   orders: ['<number>', 'how many orders are paid; default 200'],
   instances: ['<number>', 'how many copies of the program run at once; default 1'],
   seed: ['<integer>', 'decides orders, deliveries and kills; default: another one each time'],
@@ -75,10 +79,12 @@ export const crashTest = command({
       if (report.interrupted) return 130;
       return report.ok ? 0 : 1;
     } catch (error) {
-      const { code, message, line } = whyNotTested(error);
+      const isInterrupted = interrupt.signal.aborted;
+      const interrupted = new CannotTest('interrupted', 'Interrupted before anything was judged.');
+      const { code, message, line } = isInterrupted ? interrupted : whyNotTested(error);
       if (asJson) print(JSON.stringify({ ok: false, error: { code, message, ...(line && { line }) } }));
       else warn(message);
-      return 2;
+      return isInterrupted ? 130 : 2;
     } finally {
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, stop);
     }
@@ -103,15 +109,11 @@ async function test(
   );
   const scheme = readSchemeFlag(given.text('scheme')) ?? {};
   const settleMs = settleLimit(given.text('settle') ?? '90s');
+  const booksSignal = abortedLater(signal, 5000); // after Ctrl-C, the books are read once
   const seed = given.integer('seed', 0, 2 ** 31 - 1) ?? randomInt(2 ** 31);
   const openCommand = given.text('open');
-  const plan = makePlan({
-    seed,
-    orders: given.integer('orders', 20, 10_000) ?? 200,
-    instances,
-    sharesAmounts: openCommand !== undefined,
-  });
-  warn(`Seed ${seed}: ${plan.orders.length} orders, ${plan.deliveries.length} deliveries.`);
+  warn(`Seed ${seed}.`);
+  const orders = listOrders(given.integer('orders', 20, 10_000) ?? 200, openCommand !== undefined);
 
   const sandbox = await createSandbox({ unspecified: { signature: scheme } }).listen();
   const ports = await portsFor(instances);
@@ -126,11 +128,14 @@ async function test(
   );
   const abandon = () => void Promise.all(programs.map((program) => program.stop()));
   signal.addEventListener('abort', abandon);
-  const progress = progressLine(plan);
+  const progress = progressLine();
   try {
     await Promise.all(programs.map((program) => program.ready()));
     const env = programEnvironment(sandbox, ports[0]);
-    if (openCommand !== undefined && !signal.aborted) await openOrders(openCommand, plan, env);
+    const isOpening = openCommand !== undefined && !signal.aborted;
+    const opened = isOpening ? await openOrders(openCommand, orders, env, signal) : orders;
+    const plan = makePlan({ seed, orders: opened, instances });
+    progress.begin(plan);
     const answers = await runPlan({
       plan,
       programs,
@@ -141,13 +146,14 @@ async function test(
       ...(given.has('retries') && { retryMs }),
     });
     progress.end();
+    if (!signal.aborted && !answers.some(hasSucceeded)) throw noneAccepted(answers, programs);
     const sentAt = performance.now();
     const inbox = given.text('inbox');
     const read = async (): Promise<BookLine[]> => [
-      ...(await runBooks(booksCommand, env)),
+      ...(await runBooks(booksCommand, env, booksSignal)),
       ...(inbox === undefined ? [] : await readParked(inbox)),
     ];
-    const books = await readSettledBooks(read, (lines) => isComplete(answers, lines), settleMs, signal);
+    const books = await readSettledBooks(read, (lines) => isComplete(plan, answers, lines), settleMs, signal);
     const settledMs = Math.round(performance.now() - sentAt);
     return reportOf(plan, answers, books, programs, settledMs, signal.aborted);
   } finally {
@@ -156,6 +162,28 @@ async function test(
     await Promise.all(programs.map((program) => program.stop()));
     await sandbox.close();
   }
+}
+
+/** Returns the error for a receiver that took nothing: whatever its shop does, nothing would be found. */
+function noneAccepted(answers: readonly Answer[], programs: readonly Program[]): CannotTest {
+  const statuses = answers.map(({ status }) => (status === undefined ? 'no response' : String(status)));
+  const commonest = [...new Set(statuses)]
+    .toSorted((one, other) => count(statuses, other) - count(statuses, one))
+    .at(0);
+  const ends = programs.reduce((sum, { endsByItself }) => sum + endsByItself, 0);
+  const end = ends > 0 ? ` The program ended by itself ${ends} times.${programs[0]?.lastLines()}` : '';
+  const remedy = 'Check --webhook-path and the secret: merchant-payments doctor says what is wrong.';
+  return new CannotTest('none_accepted', `No delivery got a 200, most of them ${commonest}. ${remedy}${end}`);
+}
+
+const count = (list: readonly string[], value: string): number =>
+  list.filter((each) => each === value).length;
+
+/** Returns a signal that is aborted some time after another one. */
+function abortedLater(signal: AbortSignal, ms: number): AbortSignal {
+  const later = new AbortController();
+  signal.addEventListener('abort', () => setTimeout(() => later.abort(), ms).unref());
+  return later.signal;
 }
 
 function settleLimit(text: string): number {
@@ -170,11 +198,20 @@ async function portsFor(instances: number): Promise<number[]> {
   return [...ports];
 }
 
-async function openOrders(openCommand: string, plan: Plan, env: NodeJS.ProcessEnv): Promise<void> {
-  const lines = plan.orders.map(({ reference, amount }) => JSON.stringify({ reference, amount, currency }));
-  const { code, output, errors } = await runShell(openCommand, env, `${lines.join('\n')}\n`);
+/** Returns the orders that the shop has opened: those that its command printed, or the given ones if it printed nothing. */
+async function openOrders(
+  openCommand: string,
+  orders: readonly OpenOrder[],
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<readonly OpenOrder[]> {
+  const lines = orders.map((order) => JSON.stringify({ ...order, currency }));
+  const input = `${lines.join('\n')}\n`;
+  const { code, output, errors } = await runShell(openCommand, env, { input, signal });
   if (code !== 0)
     throw new CannotTest('open_failed', `The --open command ended with ${code}: ${errors || output}`);
+  const opened = readOpened(output);
+  return opened.length > 0 ? opened : orders;
 }
 
 /** Returns the parked deliveries of an inbox as book lines that are held for a person. */
@@ -210,6 +247,7 @@ function reportOf(
     delivered: plan.orders.length - unanswered,
     unanswered,
     kills: programs.reduce((sum, { kills }) => sum + kills, 0),
+    endedByItself: programs.reduce((sum, { endsByItself }) => sum + endsByItself, 0),
     settledMs,
     interrupted,
     findings: explain(found),
@@ -226,15 +264,21 @@ function reportInWords(report: CrashReport): string {
 }
 
 /** Shows the progress on standard error: one line that is rewritten on a terminal, a line every five seconds elsewhere. */
-function progressLine({ deliveries }: Plan) {
-  const planned = deliveries.filter(({ kill }) => kill && kill.signal !== 'SIGSTOP').length;
+function progressLine() {
+  let planned = 0;
+  let deliveries = 0;
   let text = '';
   const isTerminal = process.stderr.isTTY;
   const timer = setInterval(() => text && warn(text), 5000);
   if (isTerminal) clearInterval(timer);
   return {
+    begin(plan: Plan): void {
+      planned = plan.deliveries.filter(({ kill }) => kill && kill.signal !== 'SIGSTOP').length;
+      deliveries = plan.deliveries.length;
+      warn(`${plan.orders.length} orders, ${deliveries} deliveries.`);
+    },
     show(delivered: number, kills: number): void {
-      text = `${delivered}/${deliveries.length} delivered, ${kills} of ${planned} kills`;
+      text = `${delivered}/${deliveries} delivered, ${kills} of ${planned} kills`;
       if (isTerminal) process.stderr.write(`\r${text}\u001b[K`);
     },
     end(): void {
@@ -248,7 +292,7 @@ function progressLine({ deliveries }: Plan) {
 function whyNotTested(error: unknown): CannotTest {
   if (error instanceof CannotTest) return error;
   if (error instanceof ProgramError) return new CannotTest(error.code, error.message);
-  if (error instanceof BooksError) return new CannotTest('books_unreadable', error.message, error.line);
+  if (error instanceof LineError) return new CannotTest(error.code, error.message, error.line);
   if (error instanceof BooksCommandError || error instanceof CommandError)
     return new CannotTest('books_failed', error.message);
   throw error;

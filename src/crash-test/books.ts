@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isObject } from '../input/object.js';
+import type { OpenOrder } from './plan.js';
 import { runShell } from './shell.js';
 
 /** One line of the merchant's books: a fulfilment, or what the shop keeps for a person. */
@@ -11,28 +12,51 @@ export interface BookLine {
   readonly isHeld: boolean;
 }
 
-/** The error for a line of the books that is neither in columns nor JSON. */
-export class BooksError extends Error {
+/** The error for a line that is neither in columns nor JSON. */
+export class LineError extends Error {
+  readonly code: 'books_unreadable' | 'open_unreadable';
   readonly line: number;
 
-  constructor(line: number, text: string) {
+  constructor(code: LineError['code'], line: number, text: string) {
     const shown = JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
     super(
-      `Line ${line} of the books is ${shown}. Print order_id,amount or {"order_id":"…","amount":"…"}, without a header.`,
+      code === 'books_unreadable'
+        ? `Line ${line} of the books is ${shown}. Print order_id,amount or {"order_id":"…","amount":"…"}, without a header.`
+        : `Line ${line} of what --open printed is ${shown}. Print reference,amount or {"reference":"…","amount":"…"} for each order, or nothing.`,
     );
+    this.code = code;
     this.line = line;
   }
 }
 
 /** Reads what the books command printed: a line for each fulfilment, as CSV, separated by tabs, or as JSON. */
 export function readBooks(output: string): BookLine[] {
+  return readLines(output, 'books_unreadable', (text) => (isJson(text) ? fromJson(text) : fromColumns(text)));
+}
+
+/** Reads what the `--open` command printed: a line for each order that it has opened. */
+export function readOpened(output: string): OpenOrder[] {
+  return readLines(output, 'open_unreadable', (text) => {
+    const [name, given] = isJson(text) ? fieldsOf(text, 'reference', 'amount') : columnsOf(text);
+    const [reference, amount] = [textOf(name), plainAmount(given)];
+    return reference === undefined || amount === undefined ? undefined : { reference, amount };
+  });
+}
+
+function readLines<Line>(
+  output: string,
+  code: LineError['code'],
+  read: (text: string) => Line | undefined,
+): Line[] {
   return output.split(/\r?\n/).flatMap((text, index) => {
     if (text.trim() === '') return [];
-    const line = text.trimStart().startsWith('{') ? fromJson(text) : fromColumns(text);
-    if (line === undefined) throw new BooksError(index + 1, text);
+    const line = read(text);
+    if (line === undefined) throw new LineError(code, index + 1, text);
     return [line];
   });
 }
+
+const isJson = (text: string): boolean => text.trimStart().startsWith('{');
 
 const quietMs = 2000;
 
@@ -61,8 +85,12 @@ export async function readSettledBooks(
 export class BooksCommandError extends Error {}
 
 /** Runs the books command and reads what it prints. */
-export async function runBooks(command: string, env: NodeJS.ProcessEnv): Promise<BookLine[]> {
-  const { code, output, errors } = await runShell(command, env);
+export async function runBooks(
+  command: string,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<BookLine[]> {
+  const { code, output, errors } = await runShell(command, env, { signal });
   if (code !== 0) throw new BooksCommandError(`The books command ended with ${code}: ${errors || output}`);
   return readBooks(output);
 }
@@ -83,26 +111,33 @@ function amountOf(given: unknown): string | undefined {
 }
 
 function fromJson(text: string): BookLine | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isObject(value)) return undefined;
-  const { order_id: orderId, held = false } = value;
-  const amount = amountOf(value.amount);
+  const [orderId, given, reference, held = false] = fieldsOf(text, 'order_id', 'amount', 'reference', 'held');
+  const amount = amountOf(given);
   if (typeof orderId !== 'string' || typeof held !== 'boolean') return undefined;
   if (amount === undefined && !held) return undefined;
-  return { orderId, amount, reference: textOf(value.reference), isHeld: held };
+  return { orderId, amount, reference: textOf(reference), isHeld: held };
+}
+
+/** Returns fields of a JSON object; nothing if the text is none. */
+function fieldsOf(text: string, ...names: string[]): unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? names.map((name) => value[name]) : [];
+  } catch {
+    return [];
+  }
 }
 
 const textOf = (value: unknown): string | undefined =>
   value === undefined || value === null ? undefined : String(value);
 
-/** Reads a line in columns: `psql -At -F,` and `sqlite3 -csv` print commas, `mysql -N` tabs. The amount is all that follows the id, even with a comma. */
 function fromColumns(text: string): BookLine | undefined {
-  const [, orderId = '', given = ''] = /^"?([^",\t]+)"?[,\t]"?([^"\t]+?)"?$/.exec(text) ?? [];
+  const [orderId, given] = columnsOf(text);
   const amount = amountOf(given);
-  return amount === undefined ? undefined : { orderId, amount, isHeld: false };
+  return orderId === undefined || amount === undefined ? undefined : { orderId, amount, isHeld: false };
+}
+
+/** Returns two columns: `psql -At -F,` and `sqlite3 -csv` print commas, `mysql -N` tabs. The second is all that follows the first, even with a comma. */
+function columnsOf(text: string): string[] {
+  return /^"?([^",\t]+)"?[,\t]"?([^"\t]+?)"?$/.exec(text)?.slice(1) ?? [];
 }

@@ -1,12 +1,16 @@
 import { unevenlySpaced } from '../sending/delivery.js';
 
-/** An order that a customer pays. */
-export interface PlannedOrder {
-  /** The service's `order_id`. */
-  readonly id: string;
-  /** The shop's own name of the order, for `--open`. */
+/** An order that a customer can pay. */
+export interface OpenOrder {
+  /** The shop's own name of the order. */
   readonly reference: string;
   readonly amount: string;
+}
+
+/** An order that a customer pays. */
+export interface PlannedOrder extends OpenOrder {
+  /** The service's `order_id`. */
+  readonly id: string;
 }
 
 /** `payment` is the first delivery of an order, `again` a duplicate, `conflict` the same order with another amount. */
@@ -41,25 +45,28 @@ export interface Plan {
 
 export interface PlanOptions {
   seed: number;
-  orders: number;
+  orders: readonly OpenOrder[];
   instances: number;
-  /** True if every tenth order has the amount of the next one. */
-  sharesAmounts: boolean;
 }
 
 export const currency = 'USD';
 
+/** Returns orders for the shop to open, each with an amount of its own or, if amounts are shared, every tenth with the amount of the next one. */
+export function listOrders(count: number, sharesAmounts: boolean): OpenOrder[] {
+  return Array.from({ length: count }, (_, number) => {
+    const cents = 1000 + (sharesAmounts && number % 10 === 1 ? number - 1 : number);
+    return { reference: `o${number + 1}`, amount: (cents / 100).toFixed(2) };
+  });
+}
+
 /** Returns what a run sends, to which instance, and what is killed when. The same seed gives the same plan everywhere. */
-export function makePlan({ seed, orders: count, instances, sharesAmounts }: PlanOptions): Plan {
+export function makePlan({ seed, orders: opened, instances }: PlanOptions): Plan {
   const random = randomFrom(seed);
   const below = (limit: number): number => Math.floor(random() * limit);
-  const part = (share: number): number => Math.max(1, Math.round(count * share));
+  const part = (share: number): number => Math.max(1, Math.round(opened.length * share));
   const newId = (): string => `ord_${Array.from({ length: 12 }, () => below(36).toString(36)).join('')}`;
 
-  const customers = Array.from({ length: count }, (_, number) => {
-    const cents = 1000 + (sharesAmounts && number % 10 === 1 ? number - 1 : number);
-    return { id: newId(), reference: `o${number + 1}`, cents };
-  });
+  const orders = opened.map((order) => ({ ...order, id: newId() }));
   const deliveryOf = (kind: DeliveryKind, orderId: string, amount: string, copies = 1): PlannedDelivery => {
     const first = below(instances);
     return {
@@ -74,8 +81,8 @@ export function makePlan({ seed, orders: count, instances, sharesAmounts }: Plan
   };
 
   const deliveries = withKills(
-    shuffle(customers, below).map(({ id, cents }, place) =>
-      deliveryOf('payment', id, decimal(cents), place < part(0.02) ? 3 : 1),
+    shuffle(orders, below).map(({ id, amount }, place) =>
+      deliveryOf('payment', id, amount, place < part(0.02) ? 3 : 1),
     ),
     instances,
     random,
@@ -85,21 +92,19 @@ export function makePlan({ seed, orders: count, instances, sharesAmounts }: Plan
     const place = deliveries.findIndex(({ orderId }) => orderId === first);
     deliveries.splice(place + 1 + below(deliveries.length - place), 0, delivery);
   };
-  for (const { id, cents } of shuffle(customers, below).slice(0, part(0.1)))
-    insert(deliveryOf('again', id, decimal(cents)), id);
-  for (const { id, cents } of shuffle(customers, below).slice(0, part(0.02)))
-    insert(deliveryOf('conflict', id, decimal(cents + 100_000)), id);
+  for (const { id, amount } of shuffle(orders, below).slice(0, part(0.1)))
+    insert(deliveryOf('again', id, amount), id);
+  for (const { id, amount } of shuffle(orders, below).slice(0, part(0.02)))
+    insert(deliveryOf('conflict', id, raised(amount, 1000)), id);
   for (let number = 0; number < part(0.01); number++)
     insert(deliveryOf('unreadable', newId(), `${10 + number},90`));
-  for (const [number, { id, cents }] of shuffle(customers, below).slice(0, part(0.04)).entries())
+  for (const [number, { id, amount }] of shuffle(orders, below).slice(0, part(0.04)).entries())
     insert(
       number % 2 === 0
-        ? deliveryOf('forged', newId(), decimal(cents))
-        : deliveryOf('forged', id, decimal(cents + 200_000)),
+        ? deliveryOf('forged', newId(), amount)
+        : deliveryOf('forged', id, raised(amount, 2000)),
     );
   for (let number = 0; number < 3; number++) insert(deliveryOf('unknown', newId(), '1.00'));
-
-  const orders = customers.map(({ id, reference, cents }) => ({ id, reference, amount: decimal(cents) }));
   return { seed, orders, deliveries };
 }
 
@@ -130,8 +135,9 @@ function bodyOf(kind: DeliveryKind, orderId: string, amount: string): string {
   return unevenlySpaced({ type, data: { order_id: orderId, amount, currency } });
 }
 
-const decimal = (cents: number): string =>
-  `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
+/** Returns a decimal amount, raised by a whole number. */
+const raised = (amount: string, by: number): string =>
+  amount.replace(/^\d+/, (whole) => String(BigInt(whole) + BigInt(by)));
 
 function shuffle<T>(list: readonly T[], below: (limit: number) => number): T[] {
   const all = list.map((value) => ({ value, at: below(2 ** 31) }));
@@ -139,7 +145,7 @@ function shuffle<T>(list: readonly T[], below: (limit: number) => number): T[] {
 }
 
 /** Returns a generator of random numbers, Mulberry32: it is small, and gives the same numbers on every platform. */
-function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

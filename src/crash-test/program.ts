@@ -7,6 +7,8 @@ import { startProgram } from '../sending/program.js';
 export interface ProgramOptions {
   command: readonly string[];
   env: NodeJS.ProcessEnv;
+  /** The folder that it is started in. */
+  cwd?: string | undefined;
   /** The address of its receiver. */
   url: string;
   /** The time within which the receiver has to answer after a start. */
@@ -104,8 +106,9 @@ export class Program {
   }
 
   #spawn(): ChildProcess {
-    const { command, env } = this.#options;
-    const child = startProgram(command, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: isPosix });
+    const { command, env, cwd } = this.#options;
+    const stdio = ['ignore' as const, 'pipe' as const, 'pipe' as const];
+    const child = startProgram(command, { env, stdio, detached: isPosix, ...(cwd !== undefined && { cwd }) });
     this.#child = child;
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (chunk) => {
@@ -142,7 +145,7 @@ export class Program {
       if (await answersAt(url)) return !hasEnded(child);
       if (performance.now() > giveUpAt) {
         const message = `The program did not answer at ${url} within ${startMs / 1000} s. It gets PORT, and has to listen there.`;
-        throw new ProgramError('no_receiver', message + this.#lastLines());
+        throw new ProgramError('no_receiver', message + this.lastLines());
       }
     }
     return false;
@@ -158,10 +161,11 @@ export class Program {
       code === 'does_not_start'
         ? `The program ended ${how} before it took a delivery.`
         : `The program was started again after a kill, and ended by itself ${how}, three times.`;
-    return new ProgramError(code, what + this.#lastLines());
+    return new ProgramError(code, what + this.lastLines());
   }
 
-  #lastLines(): string {
+  /** Returns the end of its output as part of an error. */
+  lastLines(): string {
     const lines = this.#output.trimEnd().split('\n').slice(-12);
     return this.#output.trim() === '' ? ' It printed nothing.' : ` Its last lines:\n  ${lines.join('\n  ')}`;
   }
@@ -174,7 +178,7 @@ const hasEnded = ({ pid, exitCode, signalCode }: ChildProcess): boolean =>
   pid === undefined || exitCode !== null || signalCode !== null;
 
 /** Sends a signal to a program and to all that it has started: `npm start` is a process that starts another. */
-function signalGroup(child: ChildProcess | undefined, signal: NodeJS.Signals): void {
+export function signalGroup(child: ChildProcess | undefined, signal: NodeJS.Signals): void {
   if (child?.pid === undefined) return;
   try {
     if (isPosix) process.kill(-child.pid, signal);

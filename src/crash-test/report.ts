@@ -10,6 +10,8 @@ export interface CrashReport {
   /** Orders that were never answered with a 2xx. */
   unanswered: number;
   kills: number;
+  /** How often the program ended without being killed, and came back. */
+  endedByItself: number;
   /** The time that the books took to settle after the last delivery. */
   settledMs: number;
   /** True if the run was interrupted, so that missing orders were not looked for. */
@@ -83,6 +85,8 @@ export function findingInWords({ code, count, examples, cause, fix }: CrashRepor
 /** Returns the last line of a report. */
 export function summary(report: CrashReport): string {
   const { ok, seed, orders, delivered, unanswered, kills, settledMs, interrupted, findings } = report;
+  const times = report.endedByItself === 1 ? 'once' : `${report.endedByItself} times`;
+  const ends = report.endedByItself === 0 ? '' : ` The program ended by itself ${times}.`;
   const sent = `${delivered} of ${orders} orders got a 200, with ${kills} kills`;
   const rest =
     unanswered === 0
@@ -95,5 +99,5 @@ export function summary(report: CrashReport): string {
   const verdict = ok
     ? 'Nothing was found with this seed, which proves nothing for others.'
     : `${wrong} ${wrong === 1 ? 'finding' : 'findings'}.`;
-  return `${verdict} ${sent}.${rest} ${settled} ${again}`;
+  return `${verdict} ${sent}.${rest}${ends} ${settled} ${again}`;
 }

@@ -26,7 +26,8 @@ export interface RunOptions {
   /** True if everything without a 2xx is sent again, with the waits of `retryMs`, in place of the plan's own repeats. */
   retryMs?: readonly number[] | undefined;
   signal: AbortSignal;
-  onProgress: (delivered: number, kills: number) => void;
+  /** Called after each delivery. What it returns is awaited before the next one is sent. */
+  onProgress: (delivered: number, kills: number) => unknown;
 }
 
 const inFlight = 4;
@@ -95,7 +96,7 @@ export async function runPlan(options: RunOptions): Promise<Answer[]> {
           got.some((answer) => answer?.kill !== undefined),
         );
       else if (delivery.kind === 'payment') accepted.add(delivery.orderId);
-      onProgress(plan.deliveries.length - waiting.length, kills);
+      await onProgress(plan.deliveries.length - waiting.length, kills);
     } finally {
       underway--;
     }

@@ -98,15 +98,17 @@ export function countUnanswered(plan: Plan, answers: readonly Answer[]): number 
   return plan.orders.filter(({ id }) => !accepted.has(id)).length;
 }
 
-/** True if each order that was answered with a 2xx is in the books, or kept for a person. */
-export function isComplete(answers: readonly Answer[], books: readonly BookLine[]): boolean {
+/**
+ * True if each order that was answered with a 2xx is in the books, or kept for a person, and none has another amount: of two
+ * amounts, a queue may have taken the second one first, and be about to hold the other.
+ */
+export function isComplete(plan: Plan, answers: readonly Answer[], books: readonly BookLine[]): boolean {
   const known = new Set(books.map(({ orderId }) => orderId));
-  return answers.every(
-    (answer) =>
-      ['forged', 'unknown'].includes(answer.delivery.kind) ||
-      !hasSucceeded(answer) ||
-      known.has(answer.delivery.orderId),
-  );
+  const isKnown = (answer: Answer): boolean =>
+    ['forged', 'unknown'].includes(answer.delivery.kind) ||
+    !hasSucceeded(answer) ||
+    known.has(answer.delivery.orderId);
+  return answers.every(isKnown) && judge(plan, answers, books).every(({ code }) => code !== 'wrong_amount');
 }
 
 function groupBy<T>(list: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {

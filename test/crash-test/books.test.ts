@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BooksError, plainAmount, readBooks } from '../../src/crash-test/books.js';
+import { LineError, plainAmount, readBooks, readOpened } from '../../src/crash-test/books.js';
 
 describe('a line of the books', () => {
   test.each([
@@ -27,9 +27,26 @@ describe('a line of the books', () => {
     '{"amount":"1.00"}',
     '{',
   ])('%s is named with its number', (text) => {
-    expect(() => readBooks(`ord_1,1.00\n\n${text}\n`)).toThrow(BooksError);
+    expect(() => readBooks(`ord_1,1.00\n\n${text}\n`)).toThrow(LineError);
     expect(() => readBooks(`ord_1,1.00\n\n${text}\n`)).toThrow('Line 3 of the books is ');
   });
+});
+
+describe('a line that --open printed', () => {
+  test.each([
+    ['o7,19.9', { reference: 'o7', amount: '19.90' }],
+    ['{"reference":"o7","amount":"19.90","currency":"USD"}', { reference: 'o7', amount: '19.90' }],
+    ['{"reference":7,"amount":19.9}', { reference: '7', amount: '19.90' }],
+  ])('%s is an order', (text, order) => {
+    expect(readOpened(`${text}\n`)).toEqual([order]);
+  });
+
+  test.each(['200 orders opened', 'reference,amount', 'o7,19,90', '{"reference":"o7"}', '{'])(
+    '%s is named with its number',
+    (text) => {
+      expect(() => readOpened(`o6,1.00\n\n${text}\n`)).toThrow('Line 3 of what --open printed is ');
+    },
+  );
 });
 
 test('amounts are compared as decimals', () => {

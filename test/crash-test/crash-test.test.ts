@@ -1,10 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod/mini';
 import { command, planted, runCrashTest, shopArguments, testShop } from './shops.js';
 
@@ -16,21 +16,34 @@ const report = z.object({
 const seed = 20_261;
 const isPosix = process.platform !== 'win32';
 const node = JSON.stringify(process.execPath);
+const folder = mkdtempSync(join(tmpdir(), 'crash-test-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const listen = (receive: string): string =>
+  `/* ${folder} */ require('node:http').createServer((request, response) => ${receive}).listen(process.env.PORT)`;
+/** Responds 200 to everything and keeps nothing. */
+const receiver = listen('response.end()');
+const startsOnce = `const { existsSync, writeFileSync } = require('node:fs');
+if (existsSync('${folder}/started')) { console.log('started before'); process.exit(4); }
+writeFileSync('${folder}/started', '');`;
 
 /** No process of the shop is left, whatever has happened. */
 afterEach(() => {
-  if (isPosix) expect(processesOf('shop.mjs')).toEqual([]);
+  if (isPosix) expect(processesLeft()).toEqual([]);
 });
 
 describe.skipIf(!isPosix)('the crash test', () => {
-  test('finds nothing in a shop that is right', async () => {
-    const { code, stdout } = await testShop('none', seed, 100);
+  test.each([
+    ['is right', 'none'],
+    ['matches payments by amounts of its own, which --open printed', 'own_amounts'],
+  ])('finds nothing in a shop that %s', async (_, fault) => {
+    const { code, stdout } = await testShop(fault, seed, 100, folder);
     expect(report.parse(JSON.parse(stdout))).toMatchObject({ ok: true, seed, findings: [] });
     expect(code).toBe(0);
   });
 
   test.each(Object.entries(planted))('finds a shop that %s: %s', async (fault, code) => {
-    const outcome = await testShop(fault, seed, 100);
+    const outcome = await testShop(fault, seed, 100, folder);
     const { ok, findings } = report.parse(JSON.parse(outcome.stdout));
     expect(findings.map((finding) => finding.code)).toContain(code);
     expect([ok, outcome.code]).toEqual([false, 1]);
@@ -51,22 +64,32 @@ describe.skipIf(!isPosix)('the crash test', () => {
   test.each([
     [
       'a program that does not start',
-      ['-e', 'console.error("no database"); process.exit(3)'],
+      [process.execPath, '-e', 'console.error("no database"); process.exit(3)'],
       'does_not_start',
       /exit code 3.*no database/s,
     ],
-    ['a program that does not exist', undefined, 'does_not_start', /could not be started.*ENOENT/s],
-  ])('%s ends it with code 2 and one sentence', async (_, args, code, message) => {
-    const program = args === undefined ? ['no-such-program'] : [process.execPath, ...args];
-    const outcome = await runCrashTest([
-      '--webhook-path',
-      '/webhooks',
-      '--json',
-      '--books',
-      'true',
-      '--',
-      ...program,
-    ]);
+    ['a program that does not exist', ['no-such-program'], 'does_not_start', /could not be started.*ENOENT/s],
+    [
+      'a program that ends by itself after a kill',
+      [process.execPath, '-e', startsOnce + receiver],
+      'ends_by_itself',
+      /exit code 4.*three times.*started before/s,
+    ],
+    [
+      'a program that ends at each delivery',
+      [process.execPath, '-e', listen("request.method === 'POST' ? process.exit(7) : response.end()")],
+      'none_accepted',
+      /No delivery got a 200, most of them no response\..*ended by itself \d+ times/s,
+    ],
+    [
+      'a receiver that takes nothing',
+      [process.execPath, '-e', listen('response.writeHead(404).end()')],
+      'none_accepted',
+      /No delivery got a 200, most of them 404\. Check --webhook-path and the secret/,
+    ],
+  ])('%s ends it with code 2 and one sentence', async (_, program, code, message) => {
+    const flags = ['--webhook-path', '/webhooks', '--json', '--orders', '20', '--books', 'true'];
+    const outcome = await runCrashTest([...flags, '--', ...program]);
     expect(JSON.parse(outcome.stdout)).toEqual({
       ok: false,
       error: { code, message: expect.stringMatching(message) },
@@ -125,27 +148,48 @@ describe.skipIf(!isPosix)('the crash test', () => {
     expect(code).toBe(2);
   });
 
+  test.each([
+    ['fails', 'echo full >&2; false', { code: 'open_failed', message: expect.stringContaining('full') }],
+    [
+      'prints rubbish',
+      'echo opened',
+      { code: 'open_unreadable', line: 1, message: expect.stringContaining('opened') },
+    ],
+  ])('an --open command that %s is named', async (_, open, error) => {
+    const flags = ['--webhook-path', '/', '--json', '--books', 'true', '--open', open];
+    const { code, stdout } = await runCrashTest([...flags, '--', process.execPath, '-e', receiver]);
+    expect(JSON.parse(stdout)).toEqual({ ok: false, error });
+    expect(code).toBe(2);
+  });
+
   test('Ctrl-C ends the program and the sandbox, prints what is known, and exits with 130', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'crash-test-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const args = ['crash-test', ...shopArguments('none', folder, seed, 5000)];
-    const child = spawn(process.execPath, [...command, ...args]);
-    let stderr = '';
-    let stdout = '';
-    child.stdout.on('data', (chunk) => (stdout += chunk));
-    child.stderr.on('data', (chunk) => (stderr += chunk));
-    await expect.poll(() => stderr, { timeout: 30_000 }).toContain('delivered');
-    child.kill('SIGINT');
-    const [code] = await once(child, 'close');
-    expect(code).toBe(130);
+    const { code, stdout } = await interrupt(shopArguments('none', folder, seed, 5000), 'paid.jsonl');
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, interrupted: true });
+    expect(code).toBe(130);
+  });
+
+  test('Ctrl-C ends an --open command with all that it has started', async () => {
+    const open = `${node} -e "require('node:fs').writeFileSync('${folder}/opening', ''); setInterval(() => {}, 1000)"; false`;
+    const flags = ['--webhook-path', '/', '--json', '--books', 'true', '--open', open];
+    const { code, stdout } = await interrupt([...flags, '--', process.execPath, '-e', receiver], 'opening');
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'interrupted' } });
+    expect(code).toBe(130);
   });
 });
 
-/** Responds 200 to everything and keeps nothing. */
-const receiver = `require('node:http').createServer((_, response) => response.end()).listen(process.env.PORT)`;
+/** Runs the command, and presses Ctrl-C once a file is in the folder. */
+async function interrupt(args: readonly string[], file: string): Promise<{ code: number; stdout: string }> {
+  const child = spawn(process.execPath, [...command, 'crash-test', ...args]);
+  let stdout = '';
+  child.stdout.on('data', (chunk) => (stdout += chunk));
+  await expect.poll(() => existsSync(join(folder, file)), { timeout: 60_000 }).toBe(true);
+  child.kill('SIGINT');
+  const [code] = await once(child, 'close');
+  return { code, stdout };
+}
 
-function processesOf(name: string): string[] {
+/** The processes of this file's programs, each of which names its folder. */
+function processesLeft(): string[] {
   const lines = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n');
-  return lines.filter((line) => line.includes(`crash-test/${name}`) && !line.includes('bin.ts'));
+  return lines.filter((line) => line.includes(folder));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type DeliveryKind, makePlan } from '../../src/crash-test/plan.js';
+import { type DeliveryKind, listOrders, makePlan } from '../../src/crash-test/plan.js';
 
-const options = { seed: 7, orders: 200, instances: 2, sharesAmounts: false };
+const options = { seed: 7, orders: listOrders(200, false), instances: 2 };
 const plan = makePlan(options);
 const ofKind = (kind: DeliveryKind) => plan.deliveries.filter((delivery) => delivery.kind === kind);
 
@@ -40,7 +40,9 @@ test('a twentieth of the orders is killed, at least ten: three SIGKILL for each 
   const signals = (wanted: string) => kills.filter(({ signal }) => signal === wanted).length;
   expect([signals('SIGKILL'), signals('SIGTERM'), signals('SIGSTOP')]).toEqual([8, 2, 1]);
   expect(kills.every(({ share }) => share >= 0 && share <= 1.4)).toBe(true);
-  expect(makePlan({ ...options, orders: 1000 }).deliveries.filter(({ kill }) => kill)).toHaveLength(51);
+  expect(
+    makePlan({ ...options, orders: listOrders(1000, false) }).deliveries.filter(({ kill }) => kill),
+  ).toHaveLength(51);
 });
 
 test('a duplicate is planned after the first delivery of its order', () => {
@@ -52,9 +54,17 @@ test('a duplicate is planned after the first delivery of its order', () => {
 });
 
 test('with shared amounts every tenth order costs what the next one does', () => {
-  const { orders } = makePlan({ ...options, sharesAmounts: true });
+  const orders = listOrders(200, true);
   const shared = orders.filter(({ amount }, place) => orders[place + 1]?.amount === amount);
   expect(shared).toHaveLength(20);
+});
+
+test('orders that the shop has opened are paid with its amounts, and conflict with higher ones', () => {
+  const opened = [{ reference: 'A', amount: '19.88' }];
+  const { orders, deliveries } = makePlan({ seed: 7, orders: opened, instances: 1 });
+  expect(orders).toEqual([{ reference: 'A', amount: '19.88', id: expect.stringMatching(/^ord_/) }]);
+  const amounts = deliveries.filter(({ orderId }) => orderId === orders[0]?.id).map(({ amount }) => amount);
+  expect(new Set(amounts)).toEqual(new Set(['19.88', '1019.88']));
 });
 
 test('each instance of several gets deliveries', () => {

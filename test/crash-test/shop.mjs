@@ -85,6 +85,7 @@ async function receive(body, headers) {
       return 200;
     }
     case 'credits_any_order':
+    case 'own_amounts': // right: no two orders have one amount
       return fulfil({ ...data, reference: openOrderOf(data.amount) });
     default:
       return fulfil(data);

@@ -19,6 +19,9 @@ export const planted: Readonly<Record<string, string>> = {
   credits_any_order: 'wrong_order',
 };
 
+/** The names with which shop.mjs is right. */
+export const right = ['none', 'own_amounts'];
+
 const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 /** The arguments of Node that run the command from its source. */
@@ -50,13 +53,19 @@ export function shopArguments(fault: string, folder: string, seed: number, order
     ...['--webhook-path', '/webhooks', '--json', '--settle', '10s'],
     ...['--seed', String(seed), '--orders', String(orders), '--books', script('books.mjs')],
     ...(fault === 'credits_any_order' ? ['--open', script('open.mjs')] : []),
+    ...(fault === 'own_amounts' ? ['--open', `${script('open.mjs')} own`] : []),
     ...['--', process.execPath, file('shop.mjs'), fault, folder],
   ];
 }
 
-/** Runs shop.mjs with a planted fault, or the right one, through the crash test. */
-export async function testShop(fault: string, seed: number, orders: number): Promise<Outcome> {
-  const folder = mkdtempSync(join(tmpdir(), 'crash-test-'));
+/** Runs shop.mjs with a planted fault, or the right one, through the crash test, in a folder within another one. */
+export async function testShop(
+  fault: string,
+  seed: number,
+  orders: number,
+  within = tmpdir(),
+): Promise<Outcome> {
+  const folder = mkdtempSync(join(within, 'crash-test-'));
   try {
     return await runCrashTest(shopArguments(fault, folder, seed, orders));
   } finally {

@@ -127,6 +127,13 @@ test('orders that never got a 200 are counted, and are no finding', () => {
 });
 
 test('the books are complete once they have each order that got a 200', () => {
-  expect(isComplete([paid(200), answer('payment', 'ord_2', '20.00')], [line('ord_1', '10.00')])).toBe(true);
-  expect(isComplete([paid(200)], [])).toBe(false);
+  const answers = [paid(200), answer('payment', 'ord_2', '20.00')];
+  expect(isComplete(plan, answers, [line('ord_1', '10.00')])).toBe(true);
+  expect(isComplete(plan, answers, [])).toBe(false);
+});
+
+test('the books are not complete while they have the second of two amounts, and do not hold the first', () => {
+  const answers = [paid(200), answer('conflict', 'ord_1', '99.00', 200)];
+  expect(isComplete(plan, answers, [line('ord_1', '99.00')])).toBe(false);
+  expect(isComplete(plan, answers, [line('ord_1', '99.00'), { orderId: 'ord_1', isHeld: true }])).toBe(true);
 });
