@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { type Server, startPostgres, startRedis } from '../lib/servers.js';
+import { type Server, startMariadb, startPostgres, startRedis } from '../lib/servers.js';
+import { delayed } from './delay.js';
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const node = path('../node_modules/node-24/bin/node');
@@ -17,88 +18,159 @@ const seed = process.env.CRASH_SEED ?? String(Math.floor(Math.random() * 1e6));
 const folder = mkdtempSync(join(tmpdir(), 'crash-test-'));
 let postgres: Server;
 let redis: Server;
+let mariadb: Server;
 
 before(async () => {
   console.log(`Seed ${seed}. To repeat this run: CRASH_SEED=${seed} npm run compat crash-test`);
-  [postgres, redis] = await Promise.all([startPostgres(), startRedis({ durable: true })]);
+  const servers = [startPostgres(), startRedis({ durable: true }), startMariadb('shop')] as const;
+  [postgres, redis, mariadb] = await Promise.all(servers);
 });
 after(async () => {
-  await Promise.all([postgres.stop(), redis.stop()]);
+  await Promise.all([postgres?.stop(), redis?.stop(), mariadb?.stop()]);
   rmSync(folder, { recursive: true });
 });
 
 const paid = 'SELECT order_id, amount FROM paid';
 const held = 'SELECT order_id FROM held';
-const fulfilments = 'SELECT order_id, amount::text FROM fulfilments';
+/** Fulfilments, and takings that are not their sum: what ran twice. No order has that name, so it is found. */
+const fulfilments = [
+  'SELECT order_id, amount FROM fulfilments',
+  "SELECT 'takings' AS order_id, amount FROM takings WHERE amount <> (SELECT SUM(amount) FROM fulfilments)",
+];
 const failedJobs = [
   "SELECT (data->>'rawBody')::json->'data'->>'order_id' AS order_id FROM pgboss.job",
   "WHERE name = 'order.paid.parked' OR state IN ('retry', 'failed')",
 ].join(' ');
+const parkedRows = [
+  "SELECT JSON_VALUE(JSON_VALUE(delivery, '$.rawBody'), '$.data.order_id') AS order_id",
+  "FROM webhook_inbox WHERE state = 'parked' OR (state = 'pending' AND last_error IS NOT NULL)",
+].join(' ');
+/** What counts as fulfilled is an e-mail that was enqueued, beside its order. */
+const emails = (jobs: string) => [
+  `SELECT email.id AS order_id, coalesce(paid.amount::text, '0') AS amount FROM (${jobs}) email LEFT JOIN paid ON paid.order_id = email.id`,
+];
 
 interface Shop {
   program: string[];
   flags?: string[];
   env?: NodeJS.ProcessEnv;
+  cwd?: string;
   /** Statements that select what is fulfilled, and what is held. */
   books: string[];
+  orders?: number;
 }
 
-/** Each has a database of its own: `file` for SQLite, `url` for PostgreSQL. */
-const shops: Record<string, (file: string, url: string) => Shop> = {
-  'openInbox() on SQLite': (file) => ({
+/** What each shop may use: a file for SQLite, and a database of PostgreSQL and Redis, where each packet takes its time. */
+interface Stores {
+  file: string;
+  url: string;
+  redisUrl: string;
+}
+
+const two = ['--instances', '2'];
+const shops: Record<string, (stores: Stores) => Shop> = {
+  'openInbox() on SQLite': ({ file }) => ({
     program: [node, path('shops/inbox.mjs')],
     flags: ['--inbox', file],
     env: { SHOP_FILE: file },
     books: [file, paid],
   }),
-  'openInbox() on PostgreSQL, two instances': (_, url) => ({
+  'an order book on SQLite, whose amounts --open prints': ({ file }) => ({
+    program: [node, example('sqlite-inbox.ts')],
+    flags: ['--inbox', 'shop.sqlite', '--open', `${node} ${path('buy.mjs')}`],
+    cwd: dirname(file),
+    books: [
+      'shop.sqlite',
+      "SELECT payment_id AS order_id, amount, id AS reference FROM payments_order WHERE state = 'paid'",
+      "SELECT id AS order_id FROM payments_order_payment WHERE state = 'held'",
+    ],
+    orders: 50, // so many amounts are near the price
+  }),
+  'openInbox() on PostgreSQL, two instances': ({ url }) => ({
     program: [node, path('shops/inbox.mjs')],
-    flags: ['--inbox', url, '--instances', '2'],
+    flags: ['--inbox', url, ...two],
     env: { DATABASE_URL: url },
     books: [url, paid],
   }),
-  'Express with a transaction, two instances': (_, url) => ({
+  'Express with a transaction, two instances': ({ url }) => ({
     program: [node, path('shops/express.mjs')],
-    flags: ['--instances', '2'],
+    flags: two,
     env: { DATABASE_URL: url },
     books: [url, paid, held],
   }),
-  Python: (file) => ({
+  Python: ({ file }) => ({
     program: ['python3', path('shops/shop.py')],
     env: { SHOP_FILE: file },
     books: [file, paid, held],
   }),
-  'pg-boss': (_, url) => ({
+  'pg-boss, two instances': ({ url }) => ({
     program: [node, example('pg-boss.ts')],
+    flags: two,
     env: { DATABASE_URL: url, NOTICE_SECONDS: '5' },
-    books: [url, fulfilments, failedJobs],
+    books: [url, ...fulfilments, failedJobs],
+    orders: 1000,
   }),
-  BullMQ: (_, url) => ({
+  'BullMQ, two instances': ({ url, redisUrl }) => ({
     program: [node, example('bullmq.ts')],
-    env: { DATABASE_URL: url, REDIS_URL: redis.url, LOCK_MS: '5000' },
-    books: [url, fulfilments],
+    flags: two,
+    env: { DATABASE_URL: url, REDIS_URL: redisUrl, LOCK_MS: '5000' },
+    books: [url, ...fulfilments],
+    orders: 1000,
+  }),
+  'MySQL, two instances': () => ({
+    program: [node, example('mysql.ts')],
+    flags: two,
+    env: { MYSQL_URL: `${mariadb.url}/shop` },
+    books: [`${mariadb.url}/shop`, ...fulfilments, parkedRows],
+    orders: 1000,
+  }),
+  'an outbox with pg-boss, two instances': ({ url }) => ({
+    program: [node, example('outbox/pg-boss.ts')],
+    flags: ['--inbox', url, ...two],
+    env: { DATABASE_URL: url, LOCK_MS: '5000' },
+    books: [url, ...emails("SELECT data->>'orderId' AS id FROM pgboss.job WHERE name = 'email'")],
+  }),
+  'an outbox with graphile-worker, two instances': ({ url }) => ({
+    program: [node, path('shops/graphile-worker.mjs')],
+    flags: ['--inbox', url, ...two],
+    env: { DATABASE_URL: url, LOCK_MS: '5000' },
+    books: [url, ...emails('SELECT id FROM enqueued')],
   }),
 };
 
 for (const [name, shop] of Object.entries(shops))
   test(`${name}: nothing is found`, async () => {
+    const through = await Promise.all([delayed(await newDatabase(), 2), delayed(redis.url, 2)]);
+    const [{ url }, { url: redisUrl }] = through;
     const file = join(folder, `${name.replace(/\W/g, '')}.sqlite`);
-    const { program, flags = [], env, books } = shop(file, await newDatabase());
+    const { program, flags = [], env, cwd, books, orders = 200 } = shop({ file, url, redisUrl });
     const command = [node, path('books.mjs'), ...books].map((word) => JSON.stringify(word)).join(' ');
-    const args = ['crash-test', '--json', '--seed', seed, '--webhook-path', '/webhooks', '--books', command];
-    const { code, output } = await run([cli, ...args, ...flags, '--', ...program], {
-      ...process.env,
-      ...env,
-    });
+    const args = ['--json', '--seed', seed, '--orders', process.env.CRASH_ORDERS ?? String(orders)];
+    args.push('--webhook-path', '/webhooks', '--books', command, ...flags);
+    const began = performance.now();
+    const { code, output } = await run(
+      [cli, 'crash-test', ...args, '--', ...program],
+      {
+        ...process.env,
+        ...env,
+      },
+      cwd,
+    );
+    for (const { stop } of through) stop();
     const { ok, findings, ...rest } = JSON.parse(output);
-    console.log(`${name}: ${JSON.stringify(rest)}`);
+    const seconds = Math.round((performance.now() - began) / 1000);
+    console.log(`${name}: ${JSON.stringify(rest)} in ${seconds} s`);
     assert.deepEqual({ code, ok, findings }, { code: 0, ok: true, findings: [] });
   });
 
-function run(args: string[], env: NodeJS.ProcessEnv): Promise<{ code: number | null; output: string }> {
+/** In the folder of compat, where the command finds pg, or in another one. */
+function run(
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  cwd = path('..'),
+): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve) => {
-    // In the folder of compat, where the command finds pg.
-    const child = execFile(node, args, { env, cwd: path('..'), timeout: 300_000 }, (_, stdout, stderr) =>
+    const child = execFile(node, args, { env, cwd, timeout: 600_000 }, (_, stdout, stderr) =>
       resolve({ code: child.exitCode, output: stdout || JSON.stringify({ stderr }) }),
     );
   });

@@ -10,14 +10,14 @@ import { type Delivery, type SignatureScheme, sign } from 'merchant-payments/web
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { Client } from 'pg';
 import { createClient } from 'redis';
+import type { Program } from '../../src/crash-test/program.js';
 import { type Server, startMariadb, startPostgres, startRedis } from '../lib/servers.js';
-import { ShopProcess } from './processes.js';
-import { secret } from './sender.js';
+import { secret, startShop } from './shop.js';
 
 let redis: Server;
 let postgres: Server;
 let database: Client;
-let shop: ShopProcess | undefined;
+let shop: Program | undefined;
 
 before(async () => {
   redis = await startRedis();
@@ -132,8 +132,7 @@ const env = (mysql?: Server) => ({
 });
 
 async function open(example: string, mysql?: Server): Promise<void> {
-  shop = await ShopProcess.start({ file: file(example), web: true }, tmpdir(), env(mysql));
-  await shop.untilReady();
+  shop = await startShop(file(example), tmpdir(), env(mysql));
 }
 
 /** Runs the program in one of its modes until it ends by itself, and returns its output. */
@@ -150,13 +149,8 @@ function signed(data: object): Pick<Delivery, 'rawBody' | 'headers'> {
 
 async function deliver(data: object, scheme?: Partial<SignatureScheme>): Promise<number> {
   const { rawBody } = signed(data);
-  const url = `http://127.0.0.1:${shop?.port}/webhooks`;
-  for (;;) {
-    const headers = { ...sign({ rawBody, secret, scheme }) };
-    const response = await fetch(url, { method: 'POST', body: rawBody, headers }).catch(() => undefined);
-    if (response) return response.status;
-    await wait(50); // the worker says that it works before the server listens
-  }
+  const headers = { ...sign({ rawBody, secret, scheme }) };
+  return (await fetch(shop?.url ?? '', { method: 'POST', body: rawBody, headers })).status;
 }
 
 async function fulfilled(): Promise<string[]> {

@@ -9,29 +9,27 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { openInbox } from 'merchant-payments/inbox';
 import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
 import { sign } from 'merchant-payments/webhooks';
+import type { Program } from '../../src/crash-test/program.js';
 import { statusOf, strangeTargets } from '../../test/helpers/strange-requests.js';
-import { ShopProcess } from './processes.js';
-import { secret } from './sender.js';
+import { secret, startShop } from './shop.js';
 
 const file = new URL('../.examples/fulfilment/sqlite-inbox.ts', import.meta.url).pathname;
 let sandbox: Sandbox;
-let shop: ShopProcess;
+let shop: Program;
 let url: string;
 let folder: string;
 
 beforeEach(async () => {
   sandbox = await createSandbox({ webhookSecret: secret, webhooks: 'manual' }).listen();
   folder = mkdtempSync(join(tmpdir(), 'shop-'));
-  shop = await ShopProcess.start({ file, web: true }, folder, {
-    ...process.env,
+  shop = await startShop(file, folder, {
     PAYMENTS_API_KEY: sandbox.apiKey,
     PAYMENTS_BASE_URL: sandbox.url,
     PAYMENTS_WEBHOOK_SECRET: secret,
     ORDERS_KEY: 'of the counter',
   });
-  url = `http://127.0.0.1:${shop.port}`;
+  url = new URL(shop.url).origin;
   sandbox.setWebhook(`${url}/webhooks`);
-  await shop.untilReady();
 });
 afterEach(async () => {
   await shop.stop();
@@ -49,7 +47,8 @@ test('the shop sells a mug, and its order is paid once the webhook has come', as
 });
 
 test('a strange request gets 404, and the shop goes on', async () => {
-  for (const target of strangeTargets) assert.equal(await statusOf(shop.port, target), 404, target);
+  for (const target of strangeTargets)
+    assert.equal(await statusOf(Number(new URL(url).port), target), 404, target);
 });
 
 test('two customers want the same mug and one pays: she is credited, and the other is not, who opens his successUrl', async () => {
@@ -167,8 +166,8 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const)
     const herOrder = await pay(hers);
     const [delivery] = await sandbox.deliver();
     assert.equal(delivery?.status, 200);
-    await shop.restart(signal);
-    await shop.untilReady();
+    assert.ok(shop.kill(signal));
+    await shop.ready();
     await until(herOrder, /Thank you\. Paid/);
     assert.equal(statSync(join(folder, 'shop.sqlite')).mode & 0o777, 0o600);
   });
