@@ -29,6 +29,8 @@ export interface Postgres extends Server {
   restart(): Promise<void>;
   /** Stops all of its processes, and lets them go on. */
   freeze(): () => void;
+  /** Starts it again if it has ended by itself, as on a full disk. */
+  revive(): Promise<void>;
 }
 
 const packages = 'Debian: apt-get install redis-server postgresql pgbouncer mariadb-server';
@@ -83,14 +85,13 @@ export async function startMariadb(...databases: string[]): Promise<Server> {
   return { url: `mysql://shop@127.0.0.1:${port}`, stop: () => end(child, 'SIGTERM', folder) };
 }
 
-/** With `primary`, a read-only copy that follows it. */
-export async function startPostgres(primary?: Postgres): Promise<Postgres> {
+/** With `primary`, a read-only copy that follows it. Its data are in `folder`, or in a temporary one. */
+export async function startPostgres(primary?: Postgres, folder = temporaryFolder()): Promise<Postgres> {
   const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
   const version = versions.sort().pop();
   if (!version) throw new Error(`PostgreSQL is not installed. ${packages}`);
   const bin = (name: string) => `/usr/lib/postgresql/${version}/bin/${name}`;
   const user = unprivileged();
-  const folder = temporaryFolder();
   if (user) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
   const inFolder = { ...user, cwd: folder };
@@ -129,6 +130,9 @@ export async function startPostgres(primary?: Postgres): Promise<Postgres> {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     crash: () => again('SIGQUIT'),
     restart: () => again('SIGINT'),
+    revive: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) child = await start();
+    },
     freeze: () => {
       signalAll('SIGSTOP');
       return () => signalAll('SIGCONT');
@@ -153,6 +157,7 @@ export async function startPgBouncer(url: string): Promise<Server> {
     default_pool_size: 3,
     max_client_conn: 500,
     ignore_startup_parameters: 'extra_float_digits',
+    server_login_retry: 1, // by default, it refuses its clients for 15 s after the server was away for a moment
   };
   const file = join(folder, 'pgbouncer.ini');
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
