@@ -84,9 +84,11 @@ test('PostgreSQL: each order that got a 200 is fulfilled once or held, and none 
     );
   /** The connections of a process are gone when it goes on. */
   const freezeProcess: Fault = (all) => Promise.all([pick(all).freeze(600), wait(200).then(terminate)]);
+  /** In the statement that stores a delivery, or at the commit of its fulfilment. */
   const cut: Fault = async () => {
-    const text = random() < 0.7 ? 'UPDATE takings' : 'INSERT INTO "payments_inbox"';
-    cutter().arm(random() < 0.5 ? 'before' : 'after', text);
+    const way = random() < 0.5 ? 'before' : 'after';
+    if (random() < 0.7) cutter().arm(way, 'UPDATE takings');
+    else cutter().arm(way, 'INSERT INTO "payments_inbox"', true);
   };
   const forget: Fault = async () => cutter().forget();
   /** For a moment, the name leads to the read-only copy. */
