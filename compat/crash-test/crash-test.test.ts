@@ -45,7 +45,7 @@ const parkedRows = [
   "SELECT JSON_VALUE(JSON_VALUE(delivery, '$.rawBody'), '$.data.order_id') AS order_id",
   "FROM webhook_inbox WHERE state = 'parked' OR (state = 'pending' AND last_error IS NOT NULL)",
 ].join(' ');
-/** What counts as fulfilled is an e-mail that was enqueued, beside its order. */
+/** E-mails that were enqueued count as fulfilled, each beside its order. */
 const emails = (jobs: string) => [
   `SELECT email.id AS order_id, coalesce(paid.amount::text, '0') AS amount FROM (${jobs}) email LEFT JOIN paid ON paid.order_id = email.id`,
 ];
@@ -60,7 +60,7 @@ interface Shop {
   orders?: number;
 }
 
-/** What each shop may use: a file for SQLite, and a database of PostgreSQL and Redis, where each packet takes its time. */
+/** The stores that a shop may use: a file for SQLite, and a database of PostgreSQL and Redis, where each packet takes its time. */
 interface Stores {
   file: string;
   url: string;
