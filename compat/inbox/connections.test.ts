@@ -251,7 +251,7 @@ for (const way of ['before', 'after'] as const) {
     const cutter = await newCutter(await newDatabase(postgres.url));
     const shop = open(cutter.url);
     await shop.inbox.stats();
-    cutter.arm(way, 'payments_inbox_content');
+    cutter.arm(way, 'payments_inbox_content', true);
     assert.equal(await shop.post('ord_1'), 200);
     assert.equal(cutter.cuts(), 1);
     await shop.inbox.idle();

@@ -186,15 +186,16 @@ test('the row that a 200 promises waits for the disk although the database does 
     const client = await connect();
     const query = client.query.bind(client);
     Reflect.set(client, 'query', async (text: string, values?: unknown[]) => {
-      const result = await query(text, values);
-      if (text.startsWith('INSERT')) levels.push((await query('SHOW synchronous_commit')).rows[0]);
-      return result;
+      if (!text.includes('stored AS')) return query(text, values);
+      const results: unknown = await query(`${text}; SHOW synchronous_commit`);
+      assert.ok(Array.isArray(results));
+      levels.push(results.pop().rows[0]);
+      return results;
     });
     return client;
   });
   assert.equal(await shop.post('ord_1'), 200);
-  const on = { synchronous_commit: 'on' };
-  assert.deepEqual(levels, [on, on], 'for the row, and for what it contains');
+  assert.deepEqual(levels, [{ synchronous_commit: 'on' }]);
 });
 
 test('a pool that has ended rejects the first method, and a delivery gets 500', async () => {
