@@ -38,7 +38,7 @@ const sandbox = await createSandbox({
     answer.headers.set('x-powered-by', 'Express');
     return answer;
   },
-}).listen();
+}).listen({ port: 4380 });
 const client = new PaymentsClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey });
 const mug = await client.products.create({
   name: 'Handmade mug',
