@@ -7,6 +7,7 @@ import created from '../fixtures/product-created.json' with { type: 'json' };
 import list from '../fixtures/product-list.json' with { type: 'json' };
 import updated from '../fixtures/product-updated.json' with { type: 'json' };
 import unauthorized from '../fixtures/unauthorized.json' with { type: 'json' };
+import { caller } from './open.js';
 
 const start = new Date('2026-01-01T00:00:00Z');
 const mug = {
@@ -20,23 +21,7 @@ const mug = {
 async function open(way: 'in process' | 'over HTTP', options = {}) {
   const sandbox: Sandbox = createSandbox({ now: start, ...options });
   if (way === 'over HTTP') await sandbox.listen();
-  const send = way === 'over HTTP' ? globalThis.fetch : sandbox.fetch.bind(sandbox);
-  return {
-    sandbox,
-    call: async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
-      const response = await send(sandbox.url + path, {
-        method,
-        headers: { 'x-api-key': sandbox.apiKey, 'content-type': 'application/json', ...headers },
-        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      return {
-        status: response.status,
-        headers: response.headers,
-        body: text === '' ? undefined : JSON.parse(text),
-      };
-    },
-  };
+  return { sandbox, call: caller(sandbox, way === 'over HTTP' ? globalThis.fetch : undefined) };
 }
 
 /** The fixture with the ids that the sandbox gave, which no test can know before. */

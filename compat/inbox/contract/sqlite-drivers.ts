@@ -7,7 +7,13 @@ import {
   type SqliteDatabase,
   type SqliteStatement,
 } from '../../../src/inbox/index.js';
-import { insertPaid, mortal, placeInboxesIn, withinSqlite } from '../../../test/inbox/contract/places.js';
+import {
+  insertPaid,
+  mortal,
+  nameTables,
+  placeInboxesIn,
+  withinSqlite,
+} from '../../../test/inbox/contract/places.js';
 import { later, temporaryFile } from '../../../test/inbox/inboxes.js';
 
 interface Database extends SqliteDatabase {
@@ -30,12 +36,6 @@ placeInboxesIn({
     const file = temporaryFile();
     const other = connect(file);
     other.exec('PRAGMA journal_mode = WAL; CREATE TABLE paid (order_id TEXT)');
-    const named = (sql: string) =>
-      sql
-        .replace(/\$(order\w*)/g, 'payments_$1')
-        .replace('$inbox', 'payments_inbox')
-        .replace('$paid', 'paid')
-        .replace('$past', '0');
     return {
       open: (options) => openInbox({ database: connect(file), ...options }),
       openBook: (options, dies = () => {}) => {
@@ -43,12 +43,12 @@ placeInboxesIn({
         return { ...book, within: withinSqlite(book, () => connect(file)) };
       },
       run: async (sql) => {
-        const statement = other.prepare(named(sql));
+        const statement = other.prepare(nameTables(sql));
         if (statement.reader) return statement.all();
         statement.run();
         return [];
       },
-      pay: (db) => 'prepare' in db && db.prepare(insertPaid.replace('$paid', 'paid')).run(),
+      pay: (db) => 'prepare' in db && db.prepare(nameTables(insertPaid)).run(),
       args: [file],
       cwd: fileURLToPath(new URL('../..', import.meta.url)),
     };

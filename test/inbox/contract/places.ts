@@ -67,18 +67,20 @@ export interface Store {
 
 export const insertPaid = "INSERT INTO $paid VALUES ('ord_1')";
 
+/** Returns a statement with the names that the tables have in SQLite. */
+export const nameTables = (sql: string): string =>
+  sql
+    .replace(/\$(order\w*)/g, 'payments_$1')
+    .replace('$inbox', 'payments_inbox')
+    .replace('$paid', 'paid')
+    .replace('$past', '0');
+
 const sqlite: Store = {
   name: 'SQLite',
   newPlace() {
     const file = temporaryFile();
     const other = connect(file);
     other.exec('CREATE TABLE paid (order_id TEXT)');
-    const named = (sql: string) =>
-      sql
-        .replace(/\$(order\w*)/g, 'payments_$1')
-        .replace('$inbox', 'payments_inbox')
-        .replace('$paid', 'paid')
-        .replace('$past', '0');
     return {
       open: (options) => openInbox({ file, ...options }),
       openBook: (options, dies) => {
@@ -88,8 +90,8 @@ const sqlite: Store = {
         later(() => book.close());
         return { ...book, within: withinSqlite(book, () => connect(file)) };
       },
-      run: async (sql) => other.prepare(named(sql)).all(),
-      pay: (db) => 'prepare' in db && db.prepare(named(insertPaid)).run(),
+      run: async (sql) => other.prepare(nameTables(sql)).all(),
+      pay: (db) => 'prepare' in db && db.prepare(nameTables(insertPaid)).run(),
       args: [file],
       cwd: process.cwd(),
     };
