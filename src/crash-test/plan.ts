@@ -16,7 +16,7 @@ export interface PlannedOrder extends OpenOrder {
 /** `payment` is the first delivery of an order, `again` a duplicate, `conflict` the same order with another amount. */
 export type DeliveryKind = 'payment' | 'again' | 'conflict' | 'unreadable' | 'forged' | 'unknown';
 
-/** A signal to the program. It is sent a share of the median response time after the delivery. */
+/** A signal to the program, at a share of the median response time after the delivery. A share of 1 is the response itself. */
 export interface Kill {
   readonly signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP';
   readonly share: number;
@@ -120,8 +120,10 @@ function withKills(
   for (let number = 0; number < kills; number++) {
     const place = Math.floor((number + random()) * stride);
     const signal = number % 4 === 3 ? 'SIGTERM' : 'SIGKILL';
+    // Every second SIGTERM comes at once after a response, when work in memory is about to begin.
+    const share = number % 8 === 3 ? 1 + random() * 0.1 : random() * 1.4;
     const delivery = planned[place];
-    if (delivery) planned[place] = { ...delivery, kill: { signal, share: random() * 1.4 } };
+    if (delivery) planned[place] = { ...delivery, kill: { signal, share } };
   }
   const free = planned.findIndex(({ kill }, place) => !kill && place >= deliveries.length / 2);
   const delivery = planned[free];

@@ -107,7 +107,7 @@ export async function runPlan(options: RunOptions): Promise<Answer[]> {
     if (!program) throw new RangeError(`There is no instance ${instance}.`);
     const sentAt = now();
     const response = send(program.url, outgoing(delivery), { timeoutMs: responseMs, signal });
-    const killed = scheduleKill(delivery, program);
+    const killed = scheduleKill(delivery, program, response);
     const { status, code } = await response;
     const endedAt = now();
     const kill = await killed;
@@ -115,10 +115,15 @@ export async function runPlan(options: RunOptions): Promise<Answer[]> {
     return code === 'ECONNREFUSED' ? undefined : { delivery, status, sentAt, endedAt, kill };
   }
 
-  async function scheduleKill(delivery: PlannedDelivery, program: Program): Promise<Answer['kill']> {
+  async function scheduleKill(
+    delivery: PlannedDelivery,
+    program: Program,
+    response: Promise<unknown>,
+  ): Promise<Answer['kill']> {
     const { kill } = delivery;
     if (kill === undefined || !killsLeft.has(delivery)) return undefined;
-    await wait(kill.share * median(durations));
+    if (kill.share >= 1) await response;
+    await wait((kill.share >= 1 ? kill.share - 1 : kill.share) * median(durations));
     const at = now();
     if (signal.aborted) return undefined;
     if (kill.signal === 'SIGSTOP') await program.freeze(frozenMs);

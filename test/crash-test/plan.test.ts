@@ -45,6 +45,13 @@ test('a twentieth of the orders is killed, at least ten: three SIGKILL for each 
   ).toHaveLength(51);
 });
 
+test('every second SIGTERM comes at once after a response', () => {
+  const { deliveries } = makePlan({ ...options, orders: listOrders(1000, false) });
+  const shares = deliveries.flatMap(({ kill }) => (kill?.signal === 'SIGTERM' ? kill.share : []));
+  const after = shares.filter((share) => share >= 1 && share < 1.1);
+  expect(after.length).toBeGreaterThanOrEqual(Math.floor(shares.length / 2));
+});
+
 test('a duplicate is planned after the first delivery of its order', () => {
   for (const { orderId, kind } of plan.deliveries)
     if (kind === 'again' || kind === 'conflict') {
