@@ -98,6 +98,8 @@ test('PostgreSQL: each order that got a 200 is fulfilled once or held, and none 
     one.cutAll();
     await wait(1500);
     one.leadTo(postgres.url);
+    // PgBouncer keeps its connections to the copy, and lends them, until somebody runs RECONNECT or the copy ends them.
+    if (cutters.indexOf(one) % 2 === 1) one.cutAll();
   };
   const crash = () => whileAway(() => postgres.crash());
   const restart = () => whileAway(() => postgres.restart());
