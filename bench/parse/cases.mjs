@@ -25,7 +25,7 @@ const zodPage = (item) =>
     items: z.array(item),
     pagination: z.looseObject({ page: z.int(), size: z.int(), total: z.int(), totalPages: z.int() }),
   });
-const { session } = checkoutSchemas.secure;
+const { session } = checkoutSchemas(false);
 
 const cases = [
   { name: 'checkout', body: checkout(), times: 5000, schemas: { ours: session } },

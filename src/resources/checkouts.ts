@@ -16,12 +16,12 @@ const retrieve = { operation: 'checkouts.retrieve', method: 'GET', path: '/v1/ch
 /** The methods of `client.checkouts`, for the sessions in which customers pay. */
 export class CheckoutsResource {
   readonly #transport: Transport;
-  readonly #schemas: (typeof checkoutSchemas)['secure'];
+  readonly #schemas: ReturnType<typeof checkoutSchemas>;
 
   /** @internal */
   constructor(transport: Transport, allowInsecureHttp: boolean) {
     this.#transport = transport;
-    this.#schemas = checkoutSchemas[allowInsecureHttp ? 'insecure' : 'secure'];
+    this.#schemas = checkoutSchemas(allowInsecureHttp);
   }
 
   /**

@@ -29,7 +29,8 @@ export interface CreatedCheckout extends Partial<Omit<CheckoutSession, 'url'>> {
   url: string;
 }
 
-function schemasFor(allowInsecureHttp: boolean) {
+/** Returns the schemas of both responses, by the client's option `allowInsecureHttp`. */
+export function checkoutSchemas(allowInsecureHttp: boolean) {
   // A customer is sent to this address, so it must be https. http is accepted only on the local machine, or if the option
   // allows it.
   const isSafe = (text: string) => {
@@ -63,6 +64,3 @@ function schemasFor(allowInsecureHttp: boolean) {
   };
   return schemas;
 }
-
-/** The schemas of both responses, by the client's option `allowInsecureHttp`. */
-export const checkoutSchemas = { secure: schemasFor(false), insecure: schemasFor(true) };

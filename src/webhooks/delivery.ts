@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { createHash } from 'node:crypto';
 import { idOf, unreadable, type WebhookEvent } from '../schemas/event.js';
+import { nodeCrypto } from './crypto.js';
 import type { VerifiedDelivery } from './verify.js';
 
 /**
@@ -82,7 +82,7 @@ export function unreadableBecause(event: WebhookEvent): string | undefined {
 function keyOf(event: WebhookEvent, body: Uint8Array): string {
   if (event.type !== 'unknown') return `${event.type}:${idOf(event)}`;
   const type = event.problem === undefined ? event.originalType : 'invalid';
-  return `${type}:${createHash('sha256').update(body).digest('hex')}`;
+  return `${type}:${nodeCrypto().createHash('sha256').update(body).digest('hex')}`;
 }
 
 /** Escapes each NUL of a key: `node:sqlite` of Node 22 reads a text only up to its first NUL, and PostgreSQL stores none. */
@@ -93,7 +93,7 @@ export function escapeNul(key: string): string {
 /** Returns the digest of an event's type and data. */
 export function digestOf(event: WebhookEvent): string {
   const content = oneForm([typeOf(event), event.data]);
-  return createHash('sha256').update(content).digest('hex').slice(0, 16);
+  return nodeCrypto().createHash('sha256').update(content).digest('hex').slice(0, 16);
 }
 
 /** Returns JSON with sorted keys. Amounts need nothing more: the schema has already brought them into one form. */

@@ -1,11 +1,11 @@
 import { Buffer, isUtf8 } from 'node:buffer';
-import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
 import { isObject } from '../input/object.js';
 import { readEvent, unreadable, type WebhookEvent } from '../schemas/event.js';
 import { type RawBody, rawBytes, readBody } from './body.js';
 import { type Checks, checksShape, readChecks } from './checks.js';
+import { nodeCrypto } from './crypto.js';
 import { checkContainer, type HeaderReader, readHeaders, type WebhookHeaders } from './headers.js';
 import { optionsObject, readWebhookOptions } from './options.js';
 import { decodeRecoded, decodingOf } from './recoded.js';
@@ -170,7 +170,7 @@ function missingHeader(
 
 function signatureMismatch(body: Uint8Array, keys: readonly WebhookSecret[]): WebhookVerificationError {
   const bytes = body.byteLength;
-  const received = { bytes, sha256: createHash('sha256').update(body).digest('hex') };
+  const received = { bytes, sha256: nodeCrypto().createHash('sha256').update(body).digest('hex') };
   const recoded = decodeRecoded(body);
   const hint = recoded
     ? decodingOf[recoded.form]

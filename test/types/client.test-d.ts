@@ -70,10 +70,10 @@ test('each schema gives its interface, field by field', () => {
   expectTypeOf<Output<typeof balanceSchema>>().branded.toEqualTypeOf<Balance>();
   expectTypeOf<Output<typeof paginationSchema>>().toEqualTypeOf<Page<Product>['pagination']>();
   expectTypeOf<
-    Output<(typeof checkoutSchemas)['secure']['session']>
+    Output<ReturnType<typeof checkoutSchemas>['session']>
   >().branded.toEqualTypeOf<CheckoutSession>();
   expectTypeOf<
-    Output<(typeof checkoutSchemas)['secure']['created']>
+    Output<ReturnType<typeof checkoutSchemas>['created']>
   >().branded.toEqualTypeOf<CreatedCheckout>();
   expectTypeOf<keyof Output<typeof productListSchema>>().toEqualTypeOf<'items' | 'pagination'>();
 
