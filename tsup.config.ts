@@ -43,6 +43,12 @@ function builtinsAsked(code: string): string {
   );
 }
 
+/**
+ * The lines stay short: Node prints the whole line of an error that nobody catches, which would push the message of a
+ * missing API key off the screen.
+ */
+const lineLimit = 120;
+
 /** esbuild splits code into shared files as ES modules only. */
 const toCommonJs: OutputPlugin = {
   name: 'to-common-js',
@@ -68,43 +74,38 @@ const stringsWhole: OutputPlugin = {
   renderChunk: (code) => ({ code: code.replace(/(?<!\\)((?:\\\\)*)\\\n/g, '$1') }),
 };
 
+/**
+ * Without imports of shared files for their side effects, which keep the order of evaluation. No file has side effects, as
+ * package.json says, so bundlers would warn of them.
+ */
+const noBareImports: OutputPlugin = {
+  name: 'no-bare-imports',
+  renderChunk: (code) => ({ code: code.replace(/^import "\.\/[^"]+";\n/gm, '') }),
+};
+
 const common: Options = { silent: true, target: 'node20', removeNodeProtocol: false };
 
 /** All that is imported, Node's own modules apart, goes into the output: users install one package. */
 const bundled: Options = { ...common, noExternal: [/.*/], esbuildPlugins: [remembersBundled] };
 
-/**
- * The lines stay short: Node prints the whole line of an error that nobody catches, which would push the message of a
- * missing API key off the screen.
- */
-const lineLimit = 120;
-const minified: Options = {
-  minify: true,
-  esbuildOptions(options) {
-    options.lineLimit = lineLimit;
-  },
-};
-
 export default defineConfig([
   // The code that handles money can be read where it is installed; the rest stays small.
   {
     ...bundled,
-    entry: client,
+    entry: { ...client, ...inbox },
     format: 'esm',
     esbuildPlugins: [remembersBundled, webhooksApart],
+    plugins: [noBareImports],
   },
-  // Apart from the client's, so that no part of them moves into files that both would load.
-  { ...bundled, entry: inbox, format: 'esm' },
+  // Apart, because every set of entries that share code is one more file to load for the client.
   { ...bundled, entry: matching, format: 'esm' },
-  // A logged client, page or promise shows its class.
-  { ...bundled, ...minified, keepNames: true, entry: client, format: 'cjs' },
-  { ...bundled, ...minified, entry: inbox, format: 'cjs' },
-  { ...bundled, ...minified, entry: matching, format: 'cjs' },
-  // Once for `import`, `require()` and the command: docs/decisions/sandbox-commonjs.md.
+  // In files that all entries share: docs/decisions/sandbox-commonjs.md.
   {
     ...bundled,
     minify: true,
-    entry: { ...sandbox, ...command },
+    // A logged client, page or promise shows its class.
+    keepNames: true,
+    entry: { ...client, ...inbox, ...matching, ...sandbox, ...command },
     format: 'esm',
     outExtension: () => ({ js: '.cjs' }),
     esbuildPlugins: [remembersBundled, packageApart],
