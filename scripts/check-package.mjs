@@ -31,6 +31,10 @@ try {
     const longest = Math.max(...lines.map((line) => line.length));
     assert.ok(longest <= 3000, `a line of dist/${name} has ${longest} characters, more than 3,000`);
   }
+  for (const name of readdirSync(dist).filter((name) => name.endsWith('.js') && name !== 'cli.js')) {
+    const text = readFileSync(join(dist, name), 'utf8');
+    assert.doesNotMatch(text, /^import ?"\.\//m, `dist/${name} has an import of which bundlers warn`);
+  }
 
   const { dependencies, optionalDependencies, peerDependencies, inlinedDependencies, scripts } = JSON.parse(
     readFileSync(join(folder, 'node_modules/merchant-payments/package.json'), 'utf8'),
