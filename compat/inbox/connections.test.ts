@@ -168,6 +168,24 @@ test('many deliveries at once on forgotten connections get 200 within eight seco
   assert.ok(seconds < 8, `${seconds} s`);
 });
 
+test('forgotten connections on which the inbox settles and gives back deliveries leave one for storing', async () => {
+  const url = await newDatabase(postgres.url);
+  const web = open(url, { work: false });
+  for (let number = 0; number < 8; number++) await web.post(`ord_${number}`);
+  const cutter = await newCutter(url);
+  let finish = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const shop = open(cutter.url, { config: { max: 3 }, on: { 'order.paid': () => finished } });
+  while ((await web.inbox.stats()).running < 8) await wait(20);
+  await Promise.all([1, 2, 3].map(() => shop.inbox.stats()));
+  cutter.forget();
+  finish();
+  await wait(1500);
+  assert.equal(await shop.post('ord_late'), 200);
+});
+
 test('no free slot for half a second refuses no delivery', async () => {
   const url = await newDatabase(postgres.url);
   const role = `slots_${process.pid}`;

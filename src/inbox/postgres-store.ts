@@ -129,8 +129,8 @@ export class PostgresStore extends InboxStore {
       ${overOrphan} RETURNING id`;
     return this.#again(async () => {
       for (let tries = 0; tries < 100; tries++) {
-        if ((await this.#execute(storing, storingResponseMs)).length > 0) return undefined;
-        const [known] = await this.#execute(knownUnder(key), storingResponseMs);
+        if ((await this.executeSoon(storing)).length > 0) return undefined;
+        const [known] = await this.executeSoon(knownUnder(key));
         if (known) return toKnown(known);
       }
       throw takesNoRow();
@@ -228,6 +228,10 @@ export class PostgresStore extends InboxStore {
 
   protected override execute(statement: Statement): Promise<Row[]> {
     return this.#execute(statement);
+  }
+
+  protected override executeSoon(statement: Statement): Promise<Row[]> {
+    return this.#execute(statement, storingResponseMs);
   }
 
   async #execute(statement: Statement, patienceMs?: number): Promise<Row[]> {

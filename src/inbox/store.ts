@@ -67,6 +67,11 @@ export abstract class InboxStore {
     }, how);
   }
 
+  /** Executes a statement that hardly ever waits for a lock: if its response takes long, the connection is lost. */
+  protected executeSoon(statement: Statement, how?: Durability): Promise<Row[]> {
+    return this.execute(statement, how);
+  }
+
   /** Deletes a claimed delivery with its key, and not another delivery that has its id by now. */
   remove({ id, attempt, delivery: { key } }: Claim): Promise<void> {
     return this.run(function* () {
@@ -97,7 +102,7 @@ export abstract class InboxStore {
         due_at = ${now} + ${leaseMs}, due_set_at = ${now}, started_at = ${now}, claim = ${claim}
       WHERE id IN (SELECT id FROM due) RETURNING *, ${content}`;
     try {
-      const claims = inOrder(await this.execute(taking, 'quickly'));
+      const claims = inOrder(await this.executeSoon(taking, 'quickly'));
       return { claims, waitMs: claims.length === most ? 0 : waitMs };
     } catch (error) {
       this.#unanswered = { claim, until: performance.now() + unansweredMs };
@@ -107,7 +112,7 @@ export abstract class InboxStore {
 
   /** Returns `isDue`, and the time until the next delivery is due. A look locks nothing, but a claim locks the database of SQLite. */
   async #look(leaseMs: number) {
-    const [row = {}] = await this.execute(sql`SELECT
+    const [row = {}] = await this.executeSoon(sql`SELECT
       (SELECT min(due_at) FROM payments_inbox WHERE due_at IS NOT NULL) - ${now} AS due_in,
       (SELECT min(due_at) FROM payments_inbox WHERE due_at > ${now}) - ${now} AS later_in,
       (SELECT max(due_set_at) FROM payments_inbox WHERE due_at IS NOT NULL) - ${now} AS set_in`);
@@ -129,7 +134,7 @@ export abstract class InboxStore {
     const { claim, until } = this.#unanswered;
     const taken = sql`SELECT payments_inbox.*, ${content} FROM payments_inbox
       WHERE due_at IS NOT NULL AND state = 'running' AND claim = ${claim}`;
-    const claims = inOrder(await this.execute(taken));
+    const claims = inOrder(await this.executeSoon(taken));
     // The database may still be executing the claim.
     if (claims.length > 0 || performance.now() > until) this.#unanswered = undefined;
     return claims;
@@ -140,7 +145,7 @@ export abstract class InboxStore {
     const renewing = sql`UPDATE payments_inbox SET due_at = ${now} + ${leaseMs}, due_set_at = ${now}
       WHERE id IN (SELECT id FROM payments_inbox
         WHERE id = ${id} AND attempts = ${attempt} AND state = 'running' FOR UPDATE SKIP LOCKED) RETURNING id`;
-    if ((await this.execute(renewing, 'quickly')).length > 0) return 'own';
+    if ((await this.executeSoon(renewing, 'quickly')).length > 0) return 'own';
     const [row] = await this.execute(
       sql`SELECT state, attempts, forced FROM payments_inbox WHERE id = ${id}`,
     );
@@ -151,7 +156,7 @@ export abstract class InboxStore {
 
   /** Ends a claim, or changes one that was done; `false` if the delivery is not in that state any more, or somebody else has taken it. */
   async settle(claim: Claim, settlement: Settlement, from?: 'done'): Promise<boolean> {
-    return (await this.#change(settlementSql(claim, settlement, from))) === 1;
+    return (await this.executeSoon(settlementSql(claim, settlement, from), 'durably')).length === 1;
   }
 
   /** True if anything is due, or running in any process. */
