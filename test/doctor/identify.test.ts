@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { identifyScheme } from 'merchant-payments/sandbox';
 import { sign } from 'merchant-payments/webhooks';
 import { describe, expect, test } from 'vitest';
@@ -101,6 +102,18 @@ describe('identifyScheme()', () => {
     const { like } = identifyScheme({ rawBody, headers: sign({ rawBody, secret, scheme }), secret });
     expect(like?.service).toBe('Slack');
   });
+
+  test.each(['t', 'ts', 'timestamp'])(
+    'reads a timestamp that is only in the signature header, after %s=',
+    (name) => {
+      const timestamp = '1767225600';
+      const mac = createHmac('sha256', secret).update(`${timestamp}:${rawBody}`).digest('hex');
+      const headers = { 'x-service-signature': `${name}=${timestamp};h1=${mac}` };
+      expect(identifyScheme({ rawBody, headers, secret }).notes).toContainEqual(
+        expect.stringContaining('The timestamp is only in the signature header'),
+      );
+    },
+  );
 
   test('finds a scheme that signs the address, once it is told the address', () => {
     const url = 'https://shop.example/webhooks?a=b';

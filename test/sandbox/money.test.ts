@@ -181,13 +181,15 @@ describe('time', () => {
     expect(sandbox.now()).toEqual(new Date(3_602_000));
   });
 
-  test('the real clock runs on from where it was moved', async () => {
+  test('the real clock runs on from where it was moved, forward or back', async () => {
     const { sandbox } = open();
     await sandbox.advanceTime('1d');
     const ahead = sandbox.now().getTime() - Date.now();
     expect(Math.abs(ahead - 86_400_000)).toBeLessThan(1000);
     await sandbox.setTime(new Date('2031-05-01T00:00:00Z'));
     expect(sandbox.now().getFullYear()).toBe(2031);
+    await sandbox.setTime(new Date('2030-05-01T00:00:00Z'));
+    expect(sandbox.now().getFullYear()).toBe(2030);
     await expect(sandbox.setTime(new Date('x'))).rejects.toThrow('setTime: pass a Date');
     await expect(sandbox.advanceTime(-1)).rejects.toThrow('is not a duration');
   });
