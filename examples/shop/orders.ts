@@ -117,7 +117,7 @@ function toOrder(row: Record<string, unknown>): Order {
     expiresAt: toDate(row.expires_at),
     returnedAt: toDate(row.returned_at),
     isClosed: row.state === 'cancelled',
-    paidAs: row.paid_as === null ? null : String(row.paid_as),
+    paidAs: typeof row.paid_as === 'string' ? row.paid_as : null,
   };
 }
 
