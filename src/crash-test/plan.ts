@@ -120,8 +120,8 @@ function withKills(
   for (let number = 0; number < kills; number++) {
     const place = Math.floor((number + random()) * stride);
     const signal = number % 4 === 3 ? 'SIGTERM' : 'SIGKILL';
-    // Every second SIGTERM comes at once after a response, when work in memory is about to begin.
-    const share = number % 8 === 3 ? 1 + random() * 0.1 : random() * 1.4;
+    // Every second one, and so each SIGTERM, comes at once after a response, when work in memory is about to begin.
+    const share = number % 2 === 0 ? random() : 1 + random() * 0.2;
     const delivery = planned[place];
     if (delivery) planned[place] = { ...delivery, kill: { signal, share } };
   }
