@@ -1,6 +1,6 @@
 // Instances of a shop on one database, and all that goes wrong: beside the kills of the crash test, connections ended by the server,
 // cut in the middle of a commit or forgotten, a server that crashes, restarts, stands still or has no free slot, a name that leads to
-// its read-only copy, PgBouncer in between, a process that is frozen, a disk that is full. CHAOS_ORDERS (500) orders are paid. A 500
+// its read-only copy, a process that is frozen, a disk that is full. CHAOS_ORDERS (500) orders are paid. A 500
 // is a payment lost as well, for a service may send it only once.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { type Answer, hasSucceeded, runPlan } from '../../../src/crash-test/run.
 import { countUnanswered, isComplete, judge } from '../../../src/crash-test/verdict.js';
 import { freePort } from '../../../test/helpers/ports.js';
 import { type Disk, mountDisk } from '../../lib/disk.js';
-import { startPgBouncer, startPostgres } from '../../lib/servers.js';
+import { startPostgres } from '../../lib/servers.js';
 import { startCutter } from './cutter.js';
 
 const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1e6));
@@ -61,15 +61,7 @@ test('PostgreSQL: each order that got a 200 is fulfilled once or held, and none 
   ends.push(() => standby.stop());
   const cutters = await Promise.all(Array.from({ length: 4 }, () => startCutter(postgres.url)));
   ends.push(() => cutters.map((cutter) => cutter.stop()));
-  const urls = await Promise.all(
-    cutters.map(async ({ url }, number) => {
-      if (number % 2 === 0) return url;
-      const bouncer = await startPgBouncer(url);
-      ends.push(() => bouncer.stop());
-      return bouncer.url;
-    }),
-  );
-  const programs = await startPrograms(urls.map((url) => ({ DATABASE_URL: url })));
+  const programs = await startPrograms(cutters.map(({ url }) => ({ DATABASE_URL: url })));
 
   const outages: Outage[] = [];
   const cutter = () => cutters[Math.floor(random() * cutters.length)] ?? assert.fail();
@@ -98,8 +90,6 @@ test('PostgreSQL: each order that got a 200 is fulfilled once or held, and none 
     one.cutAll();
     await wait(1500);
     one.leadTo(postgres.url);
-    // PgBouncer keeps its connections to the copy, and lends them, until somebody runs RECONNECT or the copy ends them.
-    if (cutters.indexOf(one) % 2 === 1) one.cutAll();
   };
   const crash = () => whileAway(() => postgres.crash());
   const restart = () => whileAway(() => postgres.restart());
