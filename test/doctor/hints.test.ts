@@ -3,6 +3,7 @@ import { createSandbox } from 'merchant-payments/sandbox';
 import { handler } from 'merchant-payments/webhooks';
 import { describe, expect, test } from 'vitest';
 import { hintFor } from '../../src/doctor/hint.js';
+import { listen } from '../helpers/receiver.js';
 
 const target = 'http://localhost:3000/webhooks';
 const doctor = 'npx merchant-payments doctor';
@@ -66,6 +67,18 @@ describe('the hint beside a failed attempt', () => {
     const failure = { target, code: 'ECONNRESET' };
     expect(hintFor(failure, sent, doctor)).toContain(https);
     expect(hintFor({ ...failure, hasResponded: true }, sent, doctor)).not.toContain(https);
+  });
+
+  test('knows which receivers have responded', async () => {
+    let count = 0;
+    const receiver = await listen(() => (++count === 1 ? { status: 500 } : 'hang up'));
+    const sandbox = createSandbox({ webhook: receiver.url });
+    const { event, delivery } = await sandbox.trigger('order.paid');
+    expect(delivery?.status).toBe(500);
+    const { hint } = await sandbox.redeliver(event.id);
+    await receiver.close();
+    expect(hint).toContain('See the log of your handler: it may have crashed.');
+    expect(hint).not.toContain('https');
   });
 
   test('takes a route handler that throws for one that fails', () => {
