@@ -25,6 +25,7 @@ const { values: options } = parseArgs({
   },
 });
 const reference = 'stripe';
+const floor = 'floor:node-http';
 const names = [...new Set([...options.adapters.split(','), reference])];
 const cases = [
   { call: 'retrieve', lanes: 1, times: 1500 },
@@ -48,16 +49,20 @@ for (const { call, lanes, times } of cases) {
   const samples = await inTurn(able, (client) => client.ask({ call, times, lanes }), {
     rounds: Number(options.rounds),
   });
-  const others = samples.get(clients.find((client) => client.peer === reference));
+  const of = (peer) => samples.get(clients.find((client) => client.peer === peer));
+  // Everything that a client adds to a request of Node's own, its connections included.
+  const bare = of(floor);
   const rows = [...samples].map(([client, own]) => [
     client.peer,
     figure(typical(own, 'cpuUs'), 1),
-    figure(ratio(own, others, 'cpuUs'), 2),
+    figure(ratio(own, of(reference), 'cpuUs'), 2),
+    ...(bare ? [figure(ratio(own, bare, 'cpuUs'), 2)] : []),
     figure(typical(own, 'perSecond')),
     figure(noise(own, 'cpuUs')),
   ]);
   console.log(`\n${call}, ${lanes} at once\n`);
-  console.log(table(['client', 'CPU µs', '× stripe', 'req/s', '± %'], rows));
+  const ratios = ['× stripe', ...(bare ? ['× node:http'] : [])];
+  console.log(table(['client', 'CPU µs', ...ratios, 'req/s', '± %'], rows));
 }
 for (const client of clients) client.stop();
 server.stop();
