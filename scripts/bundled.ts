@@ -102,7 +102,7 @@ function sbom(packages: readonly Package[]): string {
     components,
     dependencies: [{ ref: root['bom-ref'], dependsOn: components.map((one) => one['bom-ref']) }],
   };
-  return `${JSON.stringify(bom, null, 2)}\n`;
+  return `${JSON.stringify(bom)}\n`;
 }
 
 function component({ name, version, license, entries }: Package) {
