@@ -58,12 +58,13 @@ export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
       const fail = (...failure: ConstructorParameters<typeof Failure>) => breakOff(new Failure(...failure));
       const failWith = (error: unknown) => {
         const { kind, code, isUnsent } = readError(error);
-        // Without a connection, TLS can only have failed in its handshake, before anything was sent.
+        // An error that proves nothing counts as one after the request was sent. TLS fails before a connection only in its
+        // handshake, when nothing was sent.
         if (progress.phase === 'connect' && !isUnsent && kind !== 'tls') progress.phase = 'exchange';
         const note = kind === 'tls' ? uncheckedTlsNote() : undefined;
         fail(kind ?? 'network', { code, note, ...readProxy(error, url) });
       };
-      const stop = () => fail('timeout');
+      const stop = () => fail('timeout'); // the sender tells the caller's abort apart
       signal.addEventListener('abort', stop);
       request.on('socket', (socket) => {
         const noteConnection = () => {

@@ -28,7 +28,7 @@ export function sender(settings: ClientSettings) {
   const request = kyRequests(settings);
   /**
    * The budget of retries, which limits the load on a service that is down: at most 50 retries, and every ten calls
-   * with a response give one back. It counts tenths of a retry, because 0.1 has no exact double, and adding
+   * that the service answered, but not with a passing failure such as 503, give one back. It counts tenths of a retry, because 0.1 has no exact double, and adding
    * it ten times gives less than 1.
    */
   let budget = 500;
@@ -77,7 +77,7 @@ export function sender(settings: ClientSettings) {
         failed = result;
       }
       state.outcome = failed.error.outcome ?? 'unknown';
-      if (response instanceof Failure) call.signal?.throwIfAborted();
+      if (response instanceof Failure) call.signal?.throwIfAborted(); // if the caller ended it, not the time limit
       await waitToRetry(call, number, failed);
     }
   }
