@@ -1,6 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { didYouMean } from '../input/closest.js';
-import { columns, refuseUnless, variable } from './terminal.js';
+import { durationMs } from '../input/duration.js';
+import { columns, readWord, refuseUnless, variable } from './terminal.js';
 
 /** A flag: the placeholder of its value, such as `<port>`, or an empty string for a switch; its help text; rare options. */
 export type Flag = readonly [value: string, text: string, more?: FlagOptions];
@@ -92,7 +93,7 @@ export class Flags<Name extends string> {
   url(name: Name): string | undefined {
     const text = this.text(name);
     const isHttp = text === undefined || (URL.canParse(text) && /^https?:/.test(text));
-    refuseUnless(isHttp, `${this.source(name)}: ${JSON.stringify(text)} is not an http: URL.`);
+    refuseUnless(isHttp, `${this.source(name)} ${JSON.stringify(text)} is not an http: URL.`);
     return text;
   }
 
@@ -102,8 +103,14 @@ export class Flags<Name extends string> {
     const value = Number(text);
     const fits = /^\d+$/.test(text) && value >= least && value <= most;
     const problem = `${JSON.stringify(text)} is not an integer from ${least} to ${most}.`;
-    refuseUnless(fits, `${this.source(name)}: ${problem}`);
+    refuseUnless(fits, `${this.source(name)} ${problem}`);
     return value;
+  }
+
+  /** Returns a duration in milliseconds, between two limits. */
+  duration(name: Name, ...limits: Parameters<typeof durationMs>): number | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : readWord(this.source(name), durationMs(...limits), text);
   }
 
   /** Returns the source of a value, for messages: the flag, or the environment variable. */

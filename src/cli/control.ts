@@ -1,8 +1,6 @@
-import * as z from 'zod/mini';
 import { parseObject } from '../doctor/json.js';
+import { durationMs } from '../input/duration.js';
 import { escapeInvisible } from '../input/visible.js';
-import { notKnown, problemOf } from '../sandbox/checks.js';
-import { duration } from '../sandbox/duration.js';
 import { usualPort } from '../sandbox/http/listening.js';
 import type { Paid } from '../sandbox/sandbox.js';
 import { span } from '../sandbox/service/clock.js';
@@ -11,7 +9,7 @@ import { eventTypes } from '../sandbox/service/event.js';
 import { costs } from '../sandbox/service/trigger.js';
 import { version } from '../version.js';
 import { type Command, command, type Flags, type FlagTable } from './command.js';
-import { CommandError, refuseUnless, show, UsageError } from './terminal.js';
+import { CommandError, readWord, refuseUnknown, refuseUnless, show, UsageError } from './terminal.js';
 
 const defaultUrl = `http://127.0.0.1:${usualPort}`;
 
@@ -117,12 +115,10 @@ export const trigger = runningCommand<Paid>()({
   words: 1,
   request(given) {
     const [type = 'order.paid'] = given.positionals;
-    const problem = notKnown(type, Object.keys(eventTypes));
-    refuseUnless(Object.hasOwn(eventTypes, type), JSON.stringify(type) + problem);
-    const price = { amount: given.text('amount'), currency: given.text('currency') };
-    const { error } = z.object(costs).safeParse(price);
-    if (error) throw new UsageError(`--${problemOf(error)}`);
-    return ['POST', '/trigger', { type, ...price }];
+    if (!Object.hasOwn(eventTypes, type)) refuseUnknown(type, 'a type of event', Object.keys(eventTypes));
+    const amount = readWord('--amount', costs.amount, given.text('amount'));
+    const currency = readWord('--currency', costs.currency, given.text('currency'));
+    return ['POST', '/trigger', { type, amount, currency }];
   },
   says: ({ order: { id, amount, currency }, event, delivery }) =>
     `Order ${id} of ${amount} ${currency} is paid.\n` +
@@ -164,8 +160,7 @@ export const advance = runningCommand<{ now: Date }>()({
   words: 1,
   request(given) {
     const by = given.word('duration', 'advance 2h');
-    const { error } = duration.safeParse(by);
-    if (error) throw new UsageError(problemOf(error));
+    readWord('The duration', durationMs(), by);
     return ['POST', '/clock', { advance: by }];
   },
   says: ({ now }) =>

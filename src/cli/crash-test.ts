@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import * as z from 'zod/mini';
 import {
   type BookLine,
   BooksCommandError,
@@ -14,7 +13,6 @@ import { type CrashReport, explain, findingInWords, summary } from '../crash-tes
 import { type Answer, hasSucceeded, runPlan } from '../crash-test/run.js';
 import { runShell } from '../crash-test/shell.js';
 import { countUnanswered, isComplete, judge } from '../crash-test/verdict.js';
-import { durationMs } from '../input/duration.js';
 import { createSandbox } from '../sandbox/index.js';
 import { freePort } from '../sending/ports.js';
 import { programEnvironment } from '../sending/program.js';
@@ -108,7 +106,7 @@ async function test(
     '--instances goes with --webhook-path, not with an address.',
   );
   const scheme = readSchemeFlag(given.text('scheme')) ?? {};
-  const settleMs = settleLimit(given.text('settle') ?? '90s');
+  const settleMs = given.duration('settle', 0, '1h') ?? 90_000;
   const booksSignal = abortedLater(signal, 5000); // after Ctrl-C, the books are read once
   const seed = given.integer('seed', 0, 2 ** 31 - 1) ?? randomInt(2 ** 31);
   const openCommand = given.text('open');
@@ -184,12 +182,6 @@ function abortedLater(signal: AbortSignal, ms: number): AbortSignal {
   const later = new AbortController();
   signal.addEventListener('abort', () => setTimeout(() => later.abort(), ms).unref());
   return later.signal;
-}
-
-function settleLimit(text: string): number {
-  const { data, error } = z.safeParse(durationMs(0, '1h'), text);
-  refuseUnless(data !== undefined, `--settle: ${error?.issues[0]?.message}`);
-  return data;
 }
 
 async function portsFor(instances: number): Promise<number[]> {

@@ -1,4 +1,4 @@
-import { type Diagnosis, type DoctorOptions, diagnose, readOrderPrice } from '../doctor/doctor.js';
+import { type Diagnosis, type DoctorOptions, diagnose, priceShape } from '../doctor/doctor.js';
 import type { Finding } from '../doctor/findings.js';
 import { TargetError } from '../sending/address.js';
 import { secretProblem } from '../sending/delivery.js';
@@ -11,6 +11,7 @@ import {
   literal,
   paint,
   paragraphs,
+  readWord,
   refuseUnless,
   show,
   UsageError,
@@ -53,9 +54,9 @@ export const doctor = command({
     const target = withScheme(positionals[0] ?? given.text('url'));
     const isUrl = /^https?:\/\/./i.test(target ?? exampleUrl);
     refuseUnless(isUrl, `Pass one URL: your webhook, such as ${exampleUrl}.`);
-    const price = { amount: given.text('amount'), currency: given.text('currency') };
-    const { problem } = readOrderPrice(price);
-    refuseUnless(problem === undefined, `--${problem}`);
+    const amount = readWord('--amount', priceShape.amount, given.text('amount'));
+    const currency = readWord('--currency', priceShape.currency, given.text('currency'));
+    const price = { amount, currency };
     let step = target === undefined ? 'the deliveries of the sandbox' : '';
     const onStep = (next: string) => {
       step = next;
@@ -87,11 +88,11 @@ async function examine(target: string, given: Flags<Name>, options: DoctorOption
   const scheme = readSchemeFlag(given.text('scheme'));
   const secret = await webhookSecret();
   const problem = secretProblem(secret, scheme ?? {});
-  if (problem !== undefined) throw new CommandError(`PAYMENTS_WEBHOOK_SECRET: ${problem}`);
+  if (problem !== undefined) throw new CommandError(`${secretVariable} ${problem}`);
   try {
     return await diagnose({ target, secret, scheme, allowRemote: given.has('allow-remote'), ...options });
   } catch (error) {
-    if (error instanceof TargetError) throw new UsageError(`The URL of your webhook: ${error.message}`);
+    if (error instanceof TargetError) throw new UsageError(`The URL of your webhook ${error.message}`);
     throw error;
   }
 }

@@ -1,11 +1,10 @@
-import { didYouMean } from '../input/closest.js';
 import { escapeInvisible } from '../input/visible.js';
-import { InvalidField } from '../sandbox/checks.js';
+import { InvalidOptions } from '../sandbox/checks.js';
 import { tampers } from '../sandbox/delivery/signing.js';
 import { malformedFaults, networkFaults, readOrder } from '../sandbox/faults.js';
 import { type Flags, type FlagTable, jsonOrText, refuseWords } from './command.js';
 import { runningCommand } from './control.js';
-import { refuseUnless, UsageError } from './terminal.js';
+import { refuseUnknown, refuseUnless, UsageError } from './terminal.js';
 
 const flags = {
   method: ['<method>', 'only requests with this method; default: every one'],
@@ -40,7 +39,7 @@ export const fault = runningCommand<{ faults: { says: string }[] }>()({
     const [word, ...values] = given.positionals;
     if (word === undefined && given.has('list')) {
       const other = given.passed.find((name) => name !== 'list' && Object.hasOwn(flags, name));
-      refuseUnless(other === undefined, `--${other} does not go with: fault --list`);
+      refuseUnless(other === undefined, `--${other} does not go with --list.`);
       return ['GET', '/faults'];
     }
     const what = given.word('fault', 'fault status 503. Or --list.');
@@ -65,17 +64,17 @@ const kinds = new Map<string, readonly [order: (value: string) => object, exampl
 /** Flags that set the field of the same name to their text. */
 const texts = ['delay', 'method', 'path', 'when', 'tamper'] as const;
 /** Flags that set the field of the same name to `true`. */
-const switches = ['drop', 'hold', 'list'] as const;
+const switches = ['drop', 'hold'] as const;
 
 /** Returns the fault that the words and flags describe. It passes the checks of `failNext()`. */
 function orderOf(what: string, words: readonly string[], given: Flags<keyof typeof flags>): object {
   const kind = kinds.get(what);
-  refuseUnless(kind, `${JSON.stringify(what)} is not a fault. ${didYouMean(what, [...kinds.keys()])}`);
-  const [order, example] = kind;
+  const [order, example] = kind ?? refuseUnknown(what, 'a fault', [...kinds.keys()]);
   refuseWords(words.slice(example === undefined ? 0 : 1));
   const [value = ''] = words;
   refuseUnless(value || !example, `The value is missing. Pass one, such as: fault ${what} ${example}`);
-  refuseUnless(what !== 'delay' || !given.has('delay'), '--delay does not go with: fault delay');
+  refuseUnless(what !== 'delay' || !given.has('delay'), '--delay does not go with delay.');
+  refuseUnless(!given.has('list'), `--list does not go with ${what}.`);
   const more: (readonly [field: string, value: unknown])[] = [
     ...texts.map((name) => [name, given.text(name)] as const),
     ['times', given.integer('times', 1, 1_000_000)],
@@ -92,12 +91,11 @@ function orderOf(what: string, words: readonly string[], given: Flags<keyof type
     readOrder(fault, 'fault');
     return fault;
   } catch (error) {
-    const { field = '', problem, isUnknown } = InvalidField.in(error) ?? {};
-    if (problem === undefined) throw error;
-    const flag = field === 'headers' ? 'header' : field;
-    refuseUnless(!isUnknown, `--${flag} does not go with: fault ${what}`);
+    const [issue] = InvalidOptions.issuesOf(error) ?? [];
+    if (!issue) throw error;
+    const flag = issue.path.replace(/^headers.*/, 'header');
     const isFlag = Object.hasOwn(flags, flag) && what !== flag;
-    throw new UsageError(`${isFlag ? '--' : ''}${flag}${problem}`);
+    throw new UsageError(`${isFlag ? '--' : ''}${flag} ${issue.message}`);
   }
 }
 

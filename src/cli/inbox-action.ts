@@ -1,5 +1,4 @@
 import type { Inbox } from '../inbox/open-inbox.js';
-import { readDuration } from '../input/duration.js';
 import { escapeInvisible } from '../input/visible.js';
 import { type Command, command, type Flag, type Flags, refuseWords } from './command.js';
 import { withInbox } from './inbox-place.js';
@@ -72,23 +71,9 @@ export function readKeyWord([key = '']: readonly string[]): string {
   return key;
 }
 
-/** Reads a flag that is a duration, in milliseconds; `undefined` if it was not passed. */
-export function readDurationFlag(
-  text: string | undefined,
-  flag: string,
-  example: string,
-): number | undefined {
-  const ms = readDuration(text);
-  const isFine = text === undefined || ms !== undefined;
-  refuseUnless(isFine, `Pass ${flag} with a duration such as ${example}.`);
-  return ms;
-}
-
 /** Reads the flag --tolerance, in seconds; `undefined` if it was not passed. */
-export function readTolerance(text: string | undefined): number | undefined {
-  const ms = readDuration(text);
-  const isFine = text === undefined || ms;
-  refuseUnless(isFine, 'Pass --tolerance with a duration above 0, such as 10m or 2h.');
+export function readTolerance(given: Flags<'tolerance'>): number | undefined {
+  const ms = given.duration('tolerance', '1ms');
   return ms === undefined ? undefined : ms / 1000;
 }
 

@@ -2,14 +2,7 @@ import { readGivenChecks } from '../webhooks/checks.js';
 import { headerPairs } from '../webhooks/headers.js';
 import { recoverDelivery } from '../webhooks/recover.js';
 import { deliveryInFile } from './delivery-file.js';
-import {
-  action,
-  notWaiting,
-  readDurationFlag,
-  readKeyWord,
-  readTolerance,
-  tableText,
-} from './inbox-action.js';
+import { action, notWaiting, readKeyWord, readTolerance, tableText } from './inbox-action.js';
 import { readSchemeFlag, schemeFlag, webhookSecret } from './signing.js';
 import { CommandError, paragraphs, refuseUnless, verdict } from './terminal.js';
 
@@ -130,7 +123,7 @@ export const purge = action({
   example: ' --older-than 90d',
   flags: { 'older-than': ['<time>', 'at least this old, such as 90d or 12h'] },
   plan(given) {
-    const olderThan = readDurationFlag(given.text('older-than'), '--older-than', '90d');
+    const olderThan = given.duration('older-than');
     refuseUnless(olderThan !== undefined, 'Pass --older-than with a duration such as 90d.');
     return async (inbox) => {
       const count = await inbox.purge({ olderThan });
@@ -153,7 +146,7 @@ export const accept = action({
   plan(given, [file]) {
     refuseUnless(file, 'Pass the file of a delivery, such as delivery-2026-01-31.json.');
     const scheme = readSchemeFlag(given.text('scheme'));
-    const toleranceSeconds = readTolerance(given.text('tolerance'));
+    const toleranceSeconds = readTolerance(given);
     const { rawBody, headers, receivedAt } = deliveryInFile(file);
     return async (inbox) => {
       const checks = readGivenChecks('inbox accept', {

@@ -5,7 +5,7 @@ import { readGivenChecks } from '../webhooks/checks.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import { type RecoverOptions, recoverDelivery } from '../webhooks/recover.js';
 import { describeIdentification } from './identify.js';
-import { action, readDurationFlag, readTolerance, tableText } from './inbox-action.js';
+import { action, readTolerance, tableText } from './inbox-action.js';
 import { readSchemeFlag, schemeFlag, webhookSecret } from './signing.js';
 import { CommandError, paragraphs, refuseUnless, verdict } from './terminal.js';
 
@@ -30,7 +30,7 @@ export const listRefused = action({
     refuseUnless(!(identifies && discards), 'Pass --identify or --discard, not both.');
     const isUsed = identifies || !(given.has('scheme') || given.has('url'));
     refuseUnless(isUsed, 'refused takes --scheme and --url only with --identify.');
-    const olderThan = readDurationFlag(given.text('older-than'), '--older-than', '30d');
+    const olderThan = given.duration('older-than');
     const isOfDiscard = word === undefined && olderThan === undefined && !all;
     refuseUnless(discards || isOfDiscard, 'refused takes an id, --older-than and --all only with --discard.');
     const named = [word !== undefined, olderThan !== undefined, all].filter(Boolean);
@@ -78,7 +78,7 @@ export const recoverRefused = action({
     tolerance: ['<time>', 'how far a timestamp may be from its arrival, such as 2h; default 5m'],
   },
   plan(given) {
-    const toleranceSeconds = readTolerance(given.text('tolerance'));
+    const toleranceSeconds = readTolerance(given);
     const scheme = readSchemeFlag(given.text('scheme'));
     return async (inbox) => {
       const result = await inbox.recover({ secret: await webhookSecret(), scheme, toleranceSeconds });

@@ -4,7 +4,7 @@ import { copy } from './inbox-copy.js';
 import { accept, discard, list, purge, retry, showOne, stats } from './inbox-deliveries.js';
 import { decideHeld } from './inbox-held.js';
 import { listRefused, recoverRefused } from './inbox-refused.js';
-import { columns, print, refuseUnless } from './terminal.js';
+import { columns, print, refuseUnknown } from './terminal.js';
 
 const actions = new Map<string, Command>(
   Object.entries({
@@ -64,9 +64,7 @@ inbox open; it takes up what you retry or recover.`,
     if (asksHelp) return undefined;
     if (actions.has(first)) return actions.get(first);
     const act = actions.get(second ?? 'stats');
-    const known = `There are ${[...actions.keys()].join(', ')}; without one, the states and what is parked are shown.`;
-    refuseUnless(act, `${JSON.stringify(second)} is not an action. ${known}`);
-    return act;
+    return act ?? refuseUnknown(second ?? '', 'an action', [...actions.keys()]);
   },
   async run(given) {
     refuseWords(given.positionals);

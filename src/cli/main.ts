@@ -1,6 +1,5 @@
 // The command `merchant-payments` finds the subcommand, runs it, and turns errors into messages and exit codes.
 import { isPaymentsError } from '../errors.js';
-import { didYouMean } from '../input/closest.js';
 import { remoteOption } from '../sending/address.js';
 import { version } from '../version.js';
 import { capture } from './capture.js';
@@ -14,7 +13,7 @@ import { fault } from './fault.js';
 import { identify } from './identify.js';
 import { inbox } from './inbox.js';
 import { sandbox } from './sandbox.js';
-import { CommandError, columns, Interrupted, print, UsageError, warn } from './terminal.js';
+import { CommandError, columns, Interrupted, print, refuseUnknown, UsageError, warn } from './terminal.js';
 
 /** Commands that most people need, in the order of the overview. */
 const usual = { examples, sandbox, exec, trigger, deliver, fault, doctor, 'crash-test': crashTest };
@@ -33,10 +32,7 @@ export async function main([name = 'help', ...args]: readonly string[]): Promise
     if (name === '--version' || name === '-v') print(version);
     else if (about) print(help(about));
     else if (asked === undefined) print(overview());
-    else {
-      const known = [...commands.keys(), '--help', '--version'];
-      throw new UsageError(`${JSON.stringify(asked)} is not a command. ${didYouMean(asked, known)}`);
-    }
+    else refuseUnknown(asked, 'a command', [...commands.keys(), '--help', '--version']);
     return 0;
   } catch (error) {
     if (error instanceof Interrupted) return 130;

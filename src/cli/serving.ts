@@ -1,11 +1,13 @@
 import { existsSync, realpathSync } from 'node:fs';
+import type { Issue } from '../errors.js';
+import { durationMs } from '../input/duration.js';
+import { issuesInWords, readInput } from '../input/read.js';
 import { isQuoted } from '../input/url.js';
-import { InvalidField, problemOf, SandboxError } from '../sandbox/checks.js';
+import { InvalidOptions, SandboxError } from '../sandbox/checks.js';
 import type { SandboxContext } from '../sandbox/context.js';
 import { createContext } from '../sandbox/create.js';
-import { duration } from '../sandbox/duration.js';
 import { usualPort } from '../sandbox/http/listening.js';
-import { choicesProblem, type UnspecifiedChoices } from '../sandbox/service/choices.js';
+import { choicesSchema, type UnspecifiedChoices } from '../sandbox/service/choices.js';
 import { span } from '../sandbox/service/clock.js';
 import type { SandboxOptions } from '../sandbox/settings.js';
 import { resolvedProblem } from '../sending/address.js';
@@ -75,16 +77,19 @@ export async function startServing(flags: Flags<Name>, defaultPort: number, webh
   try {
     context = createContext(options);
   } catch (error) {
-    const { field = '', problem } = InvalidField.in(error) ?? {};
-    const flag = flagOf.get(field);
-    if (flag === undefined) throw error;
+    const [issue] = InvalidOptions.issuesOf(error) ?? [];
+    const [option = '', ...rest] = issue?.path.split('.') ?? [];
+    const flag = flagOf.get(option);
+    if (!issue || flag === undefined) throw error;
     if (from !== undefined && flags.text(flag) === undefined)
-      throw new CommandError(`--data: in ${path}, ${field}${problem} --${flag} takes precedence over it.`);
-    throw new UsageError(`${flags.source(flag)}${problem}`);
+      throw new CommandError(
+        `--data: in ${path}, ${issue.path} ${issue.message} --${flag} takes precedence over it.`,
+      );
+    throw new UsageError(`${[flags.source(flag), ...rest].join('.')} ${issue.message}`);
   }
   const { sandbox, settings } = context;
   const problem = await resolvedProblem(settings.webhook, settings.allowRemoteWebhooks);
-  refuseUnless(problem === undefined, `${flags.source('webhook-url')}: ${problem}`);
+  refuseUnless(problem === undefined, `${flags.source('webhook-url')} ${problem}`);
   const save = path === undefined ? undefined : keepData(path, () => sandbox.snapshot(), context.changed);
   const host = flags.text('host');
   const accessToken = variable('SANDBOX_TOKEN');
@@ -142,7 +147,7 @@ const allowedHosts = (flags: Flags<Name>): readonly string[] =>
   flags.list('allow-host').map((host) => {
     const url = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
     const problem = `${JSON.stringify(host)} is not a host name. Pass one such as "sandbox.test".`;
-    refuseUnless(url && !host.includes('/'), `${flags.source('allow-host')}: ${problem}`);
+    refuseUnless(url && !host.includes('/'), `${flags.source('allow-host')} ${problem}`);
     return url.hostname;
   });
 
@@ -160,9 +165,9 @@ function readProducts(file: string | undefined): SandboxOptions['products'] {
 function webhooksOf(flags: Flags<Name>): SandboxOptions['webhooks'] {
   const when = flags.text('webhooks') ?? 'auto';
   if (when === 'auto' || when === 'manual') return when;
-  const { data: delay, error } = duration.safeParse(when);
-  if (error) throw new UsageError(`${flags.source('webhooks')}: ${problemOf(error)} Or pass auto or manual.`);
-  return { delay };
+  const refusal = (issues: readonly Issue[]) =>
+    new UsageError(`${issuesInWords(issues, flags.source('webhooks'))} Or pass auto or manual.`);
+  return { delay: readInput(durationMs(), when, refusal) };
 }
 
 function choicesOf(flags: Flags<Name>): Partial<UnspecifiedChoices> {
@@ -170,16 +175,19 @@ function choicesOf(flags: Flags<Name>): Partial<UnspecifiedChoices> {
   for (const given of flags.list('unspecified')) {
     const [, name = '', text = ''] = /^([^=]+)=(.*)$/s.exec(given) ?? [];
     refuseUnless(name, '--unspecified: pass name=value, such as cancel=close.');
-    const problemOfChoice = (value: unknown) => choicesProblem({ [name]: value });
-    const fits = (value: unknown) => problemOfChoice(value) === undefined;
+    const fits = (value: unknown) => choicesSchema.safeParse({ [name]: value }).success;
     // `settlement=5` could mean seconds or hours, so a unit is required.
     const [, number = ''] = /^\[?([1-9][\d.]*)\]?$/.exec(text) ?? [];
     const lacksUnit = number !== '' && [`${number}s`, [`${number}s`]].some(fits);
     const problem = `${JSON.stringify(text)} has no unit. Pass one of ms, s, m, h and d, as in ${name}=5s.`;
     refuseUnless(!lacksUnit, `--unspecified ${name}: ${problem}`);
     const json = jsonOrText(text);
-    const value = [text, json, text.split(',')].find(fits);
-    refuseUnless(value !== undefined, `--unspecified ${problemOfChoice(json)}`);
+    const value = [text, json, text.split(',')].find(fits) ?? json;
+    readInput(
+      choicesSchema,
+      { [name]: value },
+      (issues) => new UsageError(`--unspecified ${issuesInWords(issues, name)}`),
+    );
     Object.assign(choices, { [name]: value });
   }
   const signature = readSchemeFlag(flags.text('scheme'));

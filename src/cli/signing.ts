@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { type Identification, type IdentifyOptions, identifyScheme } from '../doctor/identify.js';
 import { parseObject } from '../doctor/json.js';
-import { schemeProblem } from '../sandbox/service/choices.js';
+import { signingScheme } from '../sandbox/service/choices.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import type { Flag } from './command.js';
-import { CommandError, Interrupted, refuseUnless, textIn, variable, warn } from './terminal.js';
+import { CommandError, Interrupted, readWord, refuseUnless, textIn, variable, warn } from './terminal.js';
 
 export const secretVariable = 'PAYMENTS_WEBHOOK_SECRET';
 
@@ -53,9 +53,7 @@ export function readSchemeFlag(text: string | undefined): Partial<SignatureSchem
   const scheme = 'found' in given ? given.scheme : given;
   const none = '--scheme: `identify` found none in that delivery, so there is nothing to sign with.';
   refuseUnless(typeof scheme === 'object' && scheme !== null, none);
-  const problem = schemeProblem(scheme);
-  refuseUnless(problem === undefined, `--scheme: ${problem}`);
-  return { ...scheme };
+  return readWord('--scheme', signingScheme, scheme);
 }
 
 function contentOf(file: string): string {

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { inspect, parseEnv, styleText } from 'node:util';
+import type * as z from 'zod/mini';
+import { didYouMean } from '../input/closest.js';
+import { issuesInWords, readInput } from '../input/read.js';
 import { escapeInvisible } from '../input/visible.js';
 
 // A reader such as `head` closes the pipe early, which is no error.
@@ -63,6 +66,19 @@ export class UsageError extends Error {}
 
 export function refuseUnless(isFine: unknown, message: string): asserts isFine {
   if (!isFine) throw new UsageError(message);
+}
+
+/** Returns what a schema reads from the value of a flag or an argument, or throws an error that begins with its name. */
+export function readWord<T>(name: string, schema: z.ZodMiniType<T>, value: unknown): T {
+  return readInput(schema, value, (issues) => {
+    const named = issues.map(({ path, message }) => ({ path: path && `${name}.${path}`, message }));
+    return new UsageError(issuesInWords(named, name));
+  });
+}
+
+/** Throws for a word that is none of the known ones, and suggests the likely one. `noun` is what it should be. */
+export function refuseUnknown(word: string, noun: string, known: readonly string[]): never {
+  throw new UsageError(`${JSON.stringify(word)} is not ${noun}. ${didYouMean(word, known)}`);
 }
 
 /** A failure of a command. The message is one line; the exit code is 1. */

@@ -1,4 +1,7 @@
 // The doctor finds the faults of a webhook receiver, and the scheme that signed a captured delivery.
+import * as z from 'zod/mini';
+import { mustBe } from '../input/read.js';
+import { kindAndText } from '../input/visible.js';
 import { TargetError, targetProblem } from '../sending/address.js';
 import { newSecret, type WebhookTarget } from '../sending/delivery.js';
 import type { SendOptions } from '../sending/send.js';
@@ -56,14 +59,17 @@ export interface Diagnosis {
 const slowMs = 5_000;
 const unusualAmount = '98765.43';
 
-export function readOrderPrice({ amount = unusualAmount, currency = 'USD' }: DoctorOptions) {
-  const problemOf = (name: string, text: string, form: RegExp, wanted: string) =>
-    form.test(text) ? undefined : `${name} ${JSON.stringify(text.slice(0, 40))} is invalid. Pass ${wanted}.`;
-  const decimal = /^(?!0+(?:\.0+)?$)\d{1,12}(?:\.\d{1,2})?$/;
-  const problem =
-    problemOf('amount', amount, decimal, 'a decimal amount above zero, such as "19.90"') ??
-    problemOf('currency', currency, /^[A-Z]{3}$/, 'a three-letter ISO code, such as "USD"');
-  return { price: { amount, currency }, problem };
+const decimal = /^(?!0+(?:\.0+)?$)\d{1,12}(?:\.\d{1,2})?$/;
+
+/** The options for the price of the test order. */
+export const priceShape = {
+  amount: z._default(matching(decimal, 'a decimal amount above zero, such as "19.90"'), unusualAmount),
+  currency: z._default(matching(/^[A-Z]{3}$/, 'a three-letter ISO code, such as "USD"'), 'USD'),
+};
+
+function matching(form: RegExp, wanted: string) {
+  const error = mustBe(wanted, wanted, kindAndText);
+  return z.string({ error }).check(z.regex(form, { error }));
 }
 
 /**
@@ -72,11 +78,10 @@ export function readOrderPrice({ amount = unusualAmount, currency = 'USD' }: Doc
  * @throws {TargetError} nothing may be sent to the target.
  */
 export async function diagnose(order: DiagnoseOptions): Promise<Diagnosis> {
-  const { target, secret, scheme = {}, amount, currency, ...how } = order;
+  const { target, secret, scheme = {}, amount = unusualAmount, currency = 'USD', ...how } = order;
   const problem = targetProblem(target, how.allowRemote ?? false);
   if (problem !== undefined) throw new TargetError(problem);
-  const { price } = readOrderPrice({ amount, currency });
-  const exam = new Examination({ target, signer: { secret, scheme }, price, ...how });
+  const exam = new Examination({ target, signer: { secret, scheme }, price: { amount, currency }, ...how });
   const unreached = await findObstacle(exam);
   if (unreached) return report(exam, [unreached]);
   // Forgeries may crash a receiver or get the sender blocked, so the valid bodies are sent before them.

@@ -1,8 +1,10 @@
 import { Buffer } from 'node:buffer';
+import * as z from 'zod/mini';
 import { PaymentsError } from '../errors.js';
 import { type RawBody, readBody } from '../webhooks/body.js';
 import { readHeaders, type WebhookHeaders } from '../webhooks/headers.js';
 import { type SignatureScheme, verify } from '../webhooks/index.js';
+import { optionsObject, readWebhookOptions } from '../webhooks/options.js';
 import { readScheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
 import { readTimestamp } from '../webhooks/timestamp.js';
@@ -25,6 +27,16 @@ export interface IdentifyOptions {
   /** Default `x-service-timestamp`. */
   timestampHeader?: string | undefined;
 }
+
+const anything = z.optional(z.unknown());
+const identifyOptions = optionsObject('{ rawBody, headers, secret }', {
+  rawBody: anything,
+  headers: anything,
+  secret: anything,
+  url: z.optional(z.string()),
+  signatureHeader: anything,
+  timestampHeader: anything,
+} satisfies Record<keyof IdentifyOptions, z.ZodMiniType>);
 
 /** The result of `identifyScheme()`. It never contains the secret. */
 export interface Identification {
@@ -71,6 +83,7 @@ export interface Identification {
  * ```
  */
 export function identifyScheme(options: IdentifyOptions): Identification {
+  readWebhookOptions('identifyScheme()', identifyOptions, options);
   const delivery = readDelivery(options);
   let tried = 0;
   // A prefix that no known service uses makes the table larger, so it is tried last.

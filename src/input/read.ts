@@ -24,9 +24,8 @@ export function readInput<T>(
   given: unknown,
   refuse: (issues: readonly Issue[]) => Error,
 ): T {
-  const issues: Issue[] = [];
-  const data = readInto(issues, schema, given);
-  if (data === undefined) throw refuse(issues);
+  const { data, error } = parse(schema, given);
+  if (error) throw refuse(describeIssues(error.issues, schema));
   return data;
 }
 
@@ -42,9 +41,13 @@ export function readInto<T>(
   given: unknown,
   at: readonly string[] = [],
 ): T | undefined {
-  const { data, error } = z.safeParse(schema, fieldsOf(given, schema), { error: wordIssue });
+  const { data, error } = parse(schema, given);
   if (error) issues.push(...describeIssues(error.issues, schema, at));
   return data;
+}
+
+function parse<T>(schema: z.ZodMiniType<T>, given: unknown) {
+  return z.safeParse(schema, fieldsOf(given, schema), { error: wordIssue });
 }
 
 /** Returns zod's issues as paths and messages. For an unknown name the message has the likely name of `schema`. */
@@ -65,6 +68,11 @@ class OwnFields {
   [name: string]: unknown;
 }
 Object.setPrototypeOf(OwnFields.prototype, null);
+
+/** Returns issues as sentences. `whole` is the name of what was passed, for an issue about all of it. */
+export function issuesInWords(issues: readonly Issue[], whole: string): string {
+  return issues.map(({ path, message }) => `${path || whole} ${message}`).join(' ');
+}
 
 /** Returns the own fields of an object. For an instance of a class, the accessors that the schema knows are added. */
 function fieldsOf(given: unknown, schema: z.ZodMiniType): unknown {
@@ -91,6 +99,7 @@ function namesIn(schema: unknown, path: readonly PropertyKey[]): string[] {
   if (schema instanceof z.ZodMiniOptional || schema instanceof z.ZodMiniDefault)
     return namesIn(schema.def.innerType, path);
   if (schema instanceof z.ZodMiniPipe) return namesIn(schema.def.in, path);
+  if (schema instanceof z.ZodMiniArray) return namesIn(schema.def.element, path.slice(1));
   if (!(schema instanceof z.ZodMiniObject)) return [];
   const [name, ...rest] = path;
   return name === undefined ? Object.keys(schema.shape) : namesIn(schema.shape[String(name)], rest);
@@ -113,7 +122,7 @@ function wordIssue(issue: z.core.$ZodRawIssue): string {
 }
 
 /** Returns values in words, such as `"hex", "base64" or "base64url"`. */
-function oneOfThese(values: readonly unknown[]): string {
+export function oneOfThese(values: readonly unknown[]): string {
   return values
     .map(quote)
     .join(', ')

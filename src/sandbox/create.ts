@@ -1,11 +1,14 @@
 import * as z from 'zod/mini';
-import { diagnose, readOrderPrice } from '../doctor/doctor.js';
+import { diagnose, priceShape } from '../doctor/doctor.js';
+import { durationMs } from '../input/duration.js';
+import { validDate } from '../input/fields.js';
+import { functionSchema } from '../input/functions.js';
+import { integer } from '../input/read.js';
 import { TargetError, targetProblem } from '../sending/address.js';
 import { asRequest } from '../sending/send.js';
-import { checkNames, InvalidField, parseWith, refuse, SandboxError, strictObject } from './checks.js';
+import { readOptions, refuse, SandboxError } from './checks.js';
 import { createParts, type SandboxContext, type SandboxParts } from './context.js';
 import { signBody, tamper } from './delivery/signing.js';
-import { milliseconds } from './duration.js';
 import { describeArmed, readFault } from './faults.js';
 import { sandboxApp } from './http/app.js';
 import type { Paid, Sandbox } from './sandbox.js';
@@ -16,7 +19,7 @@ import { declineReason, paymentMethod, viewProduct } from './service/records.js'
 import { takeSnapshot } from './service/snapshot.js';
 import { Store } from './service/store.js';
 import { causeEvent } from './service/trigger.js';
-import { changeWebhook, newApiKey, type SandboxOptions } from './settings.js';
+import { changeWebhook, newApiKey, type SandboxOptions, seedOption } from './settings.js';
 
 /**
  * Starts a sandbox: an emulation of the whole API in this process, without a socket or a timer.
@@ -46,7 +49,14 @@ export function createContext(options: SandboxOptions): SandboxContext {
   return context;
 }
 
-const resetOptions = strictObject({ seed: z.optional(z.int('pass an integer.')) });
+const resetOptions = z.strictObject({ seed: z.optional(seedOption) });
+const completeOptions = z.strictObject({ method: z._default(paymentMethod, 'card') });
+const advanceParams = z.object({ by: durationMs() });
+const setTimeParams = z.object({ to: validDate });
+const failParams = z.object({ reason: declineReason });
+const waitOptions = z.strictObject({ timeoutMs: z._default(integer(0, 2 ** 31 - 1), 5000) });
+const signedRequestOptions = z.strictObject({ tamper: z.optional(tamper) });
+const doctorOptions = z.strictObject({ ...priceShape, onStep: z.optional(functionSchema<[string]>()) });
 
 function createInterface(parts: SandboxParts): Sandbox {
   const { settings, store, clock, payments, schedule, deliveries, faults, requests, listening, log } = parts;
@@ -83,13 +93,13 @@ function createInterface(parts: SandboxParts): Sandbox {
 
     fetch: (input, init) => listening.fetch(input, init),
     async listen(options = {}) {
-      await listening.listen(checkNames('listen', options, ['port', 'host', 'allowHosts', 'accessToken']));
+      await listening.listen(options);
       return sandbox;
     },
     close: async () => void (await Promise.all([listening.close(), deliveries.close()])),
     [Symbol.asyncDispose]: () => sandbox.close(),
     reset(options = {}) {
-      const { seed = settings.seed } = parseWith(resetOptions, options, 'reset');
+      const { seed = settings.seed } = readOptions('reset', resetOptions, options);
       schedule.reset();
       Object.assign(store, new Store(clock.now(), seed));
       requests.entries = [];
@@ -101,11 +111,11 @@ function createInterface(parts: SandboxParts): Sandbox {
     },
 
     async completeCheckout(ref, options = {}) {
-      const { method = 'card' } = checkNames('completeCheckout', options, ['method']);
-      return resultOf(payments.pay(ref, parseWith(paymentMethod, method, 'completeCheckout: method')));
+      const { method } = readOptions('completeCheckout', completeOptions, options);
+      return resultOf(payments.pay(ref, method));
     },
     async failCheckout(ref, reason = 'card_declined') {
-      payments.decline(ref, parseWith(declineReason, reason, 'failCheckout: reason'));
+      payments.decline(ref, readOptions('failCheckout', failParams, { reason }).reason);
     },
     cancelCheckout: async (ref) => ({ redirectUrl: payments.cancel(ref).cancelUrl }),
     expireCheckout: async (ref) => void payments.expire(ref),
@@ -116,8 +126,7 @@ function createInterface(parts: SandboxParts): Sandbox {
       settings.apiKey = newApiKey();
       return settings.apiKey;
     },
-    setWebhook: (target, signing = {}) =>
-      changeWebhook(settings, target, checkNames('setWebhook', signing, ['secret', 'scheme'])),
+    setWebhook: (target, signing = {}) => changeWebhook(settings, target, signing),
     settle: () => payments.settle(),
 
     get products() {
@@ -149,7 +158,7 @@ function createInterface(parts: SandboxParts): Sandbox {
     deliver: async () => structuredClone(await deliveries.deliver()),
     redeliver: async (id) => structuredClone(await deliveries.redeliver(id)),
     async waitForEvent(match = () => true, options = {}) {
-      const { timeoutMs = 5000 } = checkNames('waitForEvent', options, ['timeoutMs']);
+      const { timeoutMs } = readOptions('waitForEvent', waitOptions, options);
       const look = (event: SandboxEvent) => {
         const copy = structuredClone(event);
         return match(copy) ? copy : undefined;
@@ -165,24 +174,20 @@ function createInterface(parts: SandboxParts): Sandbox {
     },
     async signedRequest(event, options = {}) {
       const { body } = deliveries.event(event?.id);
-      const given = checkNames('signedRequest', options, ['tamper']);
-      const how = parseWith(z.optional(tamper), given.tamper, 'signedRequest: tamper');
+      const { tamper: how } = readOptions('signedRequest', signedRequestOptions, options);
       return asRequest(settings.webhook, signBody(body, settings, clock, how));
     },
     async doctor(target, options = {}) {
-      const { onStep } = checkNames('doctor', options, ['amount', 'currency', 'onStep']);
+      const given = readOptions('doctor', doctorOptions, options);
       const receiver = target ?? settings.webhook;
       refuse('doctor', 'target', targetProblem(receiver, settings.allowRemoteWebhooks));
       if (receiver === undefined)
         throw new SandboxError('no_webhook', 'doctor: pass the URL or the route handler, or set a webhook.');
-      const { price, problem } = readOrderPrice(options);
-      if (problem !== undefined) throw new InvalidField('doctor', '', problem);
       const diagnosis = await diagnose({
         target: receiver,
         secret: settings.webhookSecret,
         scheme: settings.choices.signature,
-        ...price,
-        onStep,
+        ...given,
         timeoutMs: settings.choices.deliveryTimeout,
         allowRemote: settings.allowRemoteWebhooks,
         signal: listening.closing,
@@ -195,9 +200,9 @@ function createInterface(parts: SandboxParts): Sandbox {
     },
 
     now: () => new Date(clock.now()),
-    advanceTime: async (by) => logMove(schedule.moveBy(milliseconds(by, 'advanceTime'))),
+    advanceTime: async (by) => logMove(schedule.moveBy(readOptions('advanceTime', advanceParams, { by }).by)),
     setTime: async (to) =>
-      logMove(schedule.moveTo(parseWith(z.date('pass a Date.'), to, 'setTime').getTime())),
+      logMove(schedule.moveTo(readOptions('setTime', setTimeParams, { to }).to.getTime())),
     failNext(fault) {
       const says = describeArmed(faults.add(readFault(fault, 'failNext')));
       log({ type: 'fault', says });

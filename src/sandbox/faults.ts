@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import type { Duration } from '../input/duration.js';
+import { type Duration, duration } from '../input/duration.js';
 import { integer } from '../input/read.js';
-import { InvalidField, oneOf, optionalFields, parseWith, quoteValue, strictObject } from './checks.js';
+import { quote } from '../input/visible.js';
+import { InvalidOptions, readOptions, refuse } from './checks.js';
 import { type Tamper, tamper } from './delivery/signing.js';
-import { duration } from './duration.js';
 import { isOperation, operations } from './http/table.js';
 
 interface FaultOfRequests {
@@ -68,13 +68,13 @@ export interface WebhookFault {
 /** A fault for `failNext()`. */
 export type Fault = RequestFault | WebhookFault;
 
-const flag = z.optional(z.boolean('pass true or false.'));
+const flag = z.optional(z.boolean());
 const times = z.optional(integer(1, 1_000_000));
 const requests = {
-  method: z.optional(z.string('pass a string.')),
-  path: z.optional(z.union([z.string(), z.instanceof(RegExp)], 'pass a string.')),
+  method: z.optional(z.string()),
+  path: z.optional(z.union([z.string(), z.instanceof(RegExp)], 'must be a string or a RegExp.')),
   times,
-  when: z.optional(oneOf(['before', 'after'])),
+  when: z.optional(z.enum(['before', 'after'])),
   delay: z.optional(duration),
 };
 
@@ -84,14 +84,14 @@ function checkOperation({ value, issues }: z.core.ParsePayload<object>): void {
   const method = fault.method === undefined ? undefined : String(fault.method).toUpperCase();
   const path = typeof fault.path === 'string' ? fault.path : undefined;
   if (isOperation(method, path)) return;
-  const given = quoteValue([method, path].filter(Boolean).join(' '));
+  const given = quote([method, path].filter(Boolean).join(' '));
   const wrong = isOperation(method, undefined) ? 'path' : 'method';
-  const message = `no operation is ${given}. There are ${operations.join(', ')}, with an id for :id.`;
+  const message = `${given} is no operation. There are ${operations.join(', ')}, with an id for :id.`;
   issues.push({ code: 'custom', message, input: value, path: [wrong] });
 }
 
 const requestFault = <const Fields extends z.core.$ZodLooseShape>(fields: Fields) =>
-  strictObject({ ...requests, ...fields }).check(checkOperation);
+  z.strictObject({ ...requests, ...fields }).check(checkOperation);
 
 /** Returns a predicate that is true if `make` returns a value and does not throw. */
 const canMake = (make: (value: unknown) => unknown) => (value: unknown) => {
@@ -104,49 +104,74 @@ const canMake = (make: (value: unknown) => unknown) => (value: unknown) => {
 
 const isHeaders = canMake((value) => new Headers(Object(value)));
 const headers = z
-  .record(z.string(), z.string('pass a string.'), 'pass an object of strings.')
-  .check(z.refine(isHeaders, 'pass names and values that a header can have.'));
+  .record(z.string(), z.string(), 'must be an object of strings.')
+  .check(z.refine(isHeaders, 'must be names and values that a header can have.'));
 
-const saysHow = ({ webhook: _, times: _times, ...ways }: WebhookFault) => Object.values(ways).some(Boolean);
+const saysHow = ({ webhook: _, times: _times, ...ways }: WebhookFault) =>
+  Object.values(ways).some((way) => way !== undefined && way !== false);
 
-const kinds: Record<string, z.ZodMiniType<Fault>> = {
-  webhook: strictObject({
-    webhook: z.literal(true, 'pass true.'),
-    times,
-    duplicate: z.optional(integer(1, 100)),
-    hold: flag,
-    drop: flag,
-    tamper: z.optional(tamper),
-    delay: z.optional(duration),
-  }).check(z.refine(saysHow, 'pass duplicate, hold, drop, tamper or delay: what happens to the delivery.')),
+/** The schema of each kind of fault. A fault is of the first kind whose name is one of its fields. */
+const kinds: Record<string, z.ZodMiniType<Fault> & { readonly shape: object }> = {
+  webhook: z
+    .strictObject({
+      webhook: z.literal(true),
+      times,
+      duplicate: z.optional(integer(1, 100)),
+      hold: flag,
+      drop: flag,
+      tamper: z.optional(tamper),
+      delay: z.optional(duration),
+    })
+    .check(
+      z.refine(
+        saysHow,
+        'must have duplicate, hold, drop, tamper or delay, which says what happens to the delivery.',
+      ),
+    ),
   status: requestFault({
     status: integer(200, 599),
-    body: z.optional(z.custom(canMake(JSON.stringify), 'pass what JSON can hold.')),
+    body: z.optional(z.custom(canMake(JSON.stringify), 'must be data that JSON can hold.')),
     headers: z.optional(headers),
   }),
-  network: requestFault({ network: oneOf(networkFaults) }),
-  malformed: requestFault({ malformed: oneOf(malformedFaults) }),
-  delay: strictObject({ ...requests, delay: duration }).check(checkOperation),
+  network: requestFault({ network: z.enum(networkFaults) }),
+  malformed: requestFault({ malformed: z.enum(malformedFaults) }),
+  delay: z.strictObject({ ...requests, delay: duration }).check(checkOperation),
 };
 
-const anyField = optionalFields(Object.keys({ ...kinds, ...requests }), z.unknown());
+const noKind = `must have one of ${Object.keys(kinds).join(', ')}.`;
+const fieldNames = Object.values(kinds).flatMap(({ shape }) => Object.keys(shape));
+const anyField = z.strictObject(
+  Object.fromEntries(fieldNames.map((name) => [name, z.optional(z.unknown())])),
+  noKind,
+);
 
 export function readFault(value: unknown, what: string): Fault {
-  const names = Object.keys(value ?? {});
-  const [kind = '', other] = Object.keys(kinds).filter((name) => names.includes(name));
+  const names = Object.keys(readOptions(what, anyField, value));
+  const kind = Object.keys(kinds).find((name) => names.includes(name)) ?? '';
   const schema = kinds[kind];
-  // A delay goes with every kind.
-  const goesWith = other === undefined || other === 'delay';
-  if (!goesWith) throw new InvalidField(what, other, ` does not go with ${kind}. Pass one of them.`);
-  if (schema) return parseWith(schema, value, what);
-  parseWith(anyField, { ...Object(value) }, what);
-  throw new InvalidField(what, '', 'pass status, network, malformed, delay or webhook: what is to happen.');
+  if (!schema) throw new InvalidOptions(what, [{ path: '', message: noKind }]);
+  refuseOther(what, kind, schema, names);
+  return readOptions(what, schema, value);
 }
+
+/** Throws if a field belongs to another kind of fault. */
+function refuseOther(
+  what: string,
+  kind: string,
+  { shape }: { shape: object },
+  names: readonly string[],
+): void {
+  const other = names.find((name) => fieldNames.includes(name) && !Object.hasOwn(shape, name));
+  if (other !== undefined) refuse(what, other, `does not go with ${kind}.`);
+}
+
+const clearOrder = z.strictObject({ clear: z.literal(true) });
 
 /** Reads the body of the control route: a fault, or `{ clear: true }`, for which it returns `undefined`. */
 export function readOrder(value: object, what: string): Fault | undefined {
   if (!('clear' in value)) return readFault(value, what);
-  parseWith(strictObject({ clear: z.literal(true, 'pass true.') }), value, what);
+  refuseOther(what, 'clear', clearOrder, Object.keys(value));
+  readOptions(what, clearOrder, value);
   return undefined;
 }
 

@@ -1,15 +1,14 @@
 import * as z from 'zod/mini';
-import type { Duration } from '../input/duration.js';
-import { valueWithout } from '../input/fields.js';
-import { describeIssues } from '../input/read.js';
+import { type Duration, durationMs } from '../input/duration.js';
+import { validDate } from '../input/fields.js';
+import { mustBe } from '../input/read.js';
 import { hasBlankOrControl, parseAbsoluteUrl } from '../input/url.js';
 import { type NewProduct, productCreateParams } from '../schemas/params.js';
 import { resolvedProblem, targetProblem } from '../sending/address.js';
 import { newSecret, secretProblem, type WebhookTarget } from '../sending/delivery.js';
 import type { SignatureScheme } from '../webhooks/index.js';
-import { choiceOf, InvalidField, parseWith, problemIn, refuse, strictObject } from './checks.js';
-import { milliseconds } from './duration.js';
-import { readChoices, schemeProblem, type UnspecifiedChoices } from './service/choices.js';
+import { readOptions, refuse } from './checks.js';
+import { choicesSchema, signingScheme, type UnspecifiedChoices } from './service/choices.js';
 import { randomId } from './service/ids.js';
 import type { SandboxSnapshot, SnapshotContent } from './service/snapshot.js';
 
@@ -54,45 +53,43 @@ export interface SandboxOptions {
   allowRemoteWebhooks?: boolean | undefined;
 }
 
+export const seedOption = z.int({ error: mustBe('an integer') });
+
 /** Prefix of keys that move real money. The sandbox refuses them, so that none is used by accident. */
 export const livePrefix = 'service_live_';
 
 const text = (message: string, fits: (value: string) => boolean) =>
   z.string(message).check(z.refine(fits, message));
 
-const anyText = z.string('pass a string.');
+const token = text('must be a string without white space.', (key) => key !== '' && !hasBlankOrControl(key));
 
-const product = valueWithout<NewProduct>((value) => {
-  if (Object(value) !== value) return 'pass an object, such as { "name": "Mug", "price": "19.90" }.';
-  const issues = productCreateParams.safeParse(value).error?.issues;
-  const problems = issues && describeIssues(issues, productCreateParams);
-  return problems?.map(({ path, message }) => `${path} ${message}`).join(' ');
-});
-
-const token = text('pass a string without white space.', (key) => key !== '' && !hasBlankOrControl(key));
-
-const currencyCode = text('pass a three-letter ISO code, such as "USD".', (code) => /^[A-Z]{3}$/.test(code));
-const firstAttempt = z.union(
-  [z.enum(['auto', 'manual']), z.object({ delay: z.unknown() })],
-  'pass "auto", "manual" or { delay: "10s" }.',
+const currencyCode = text('must be a three-letter ISO code, such as "USD".', (code) =>
+  /^[A-Z]{3}$/.test(code),
 );
 
-const schema = strictObject({
+const firstAttempt = z.union(
+  [z.enum(['auto', 'manual']), z.strictObject({ delay: z.unknown() })],
+  'must be "auto", "manual" or { delay: "10s" }.',
+);
+
+const delayedAttempt = z.object({ webhooks: z.object({ delay: durationMs() }) });
+
+const schema = z.strictObject({
   apiKey: z.optional(token),
   webhookSecret: z.optional(token),
   webhook: z.optional(z.custom<WebhookTarget>()),
   webhooks: z._default(firstAttempt, 'auto'),
-  seed: z.optional(z.int('pass an integer.')),
-  now: z._default(z.union([z.literal('real'), z.date()], 'pass a Date, or "real".'), 'real'),
+  seed: z.optional(seedOption),
+  now: z._default(z.union([z.literal('real'), validDate], 'must be "real" or a valid Date.'), 'real'),
   currency: z._default(currencyCode, 'USD'),
-  publicUrl: z.optional(text('pass an origin, such as "http://localhost:4380".', isOrigin)),
-  unspecified: z.optional(z.custom<Partial<UnspecifiedChoices>>()),
-  merchantName: z._default(anyText, 'Sandbox shop'),
-  products: z._default(z.array(product, 'pass an array of products.'), []),
+  publicUrl: z.optional(text('must be an origin, such as "http://localhost:4380".', isOrigin)),
+  unspecified: choicesSchema,
+  merchantName: z._default(z.string(), 'Sandbox shop'),
+  products: z._default(z.array(productCreateParams), []),
   from: z.optional(z.unknown()),
-  signatureTime: choiceOf('real', 'virtual'),
-  encoding: choiceOf('spaced', 'compact'),
-  allowRemoteWebhooks: z._default(z.boolean('pass true or false.'), false),
+  signatureTime: z._default(z.enum(['real', 'virtual']), 'real'),
+  encoding: z._default(z.enum(['spaced', 'compact']), 'spaced'),
+  allowRemoteWebhooks: z._default(z.boolean(), false),
 } satisfies Record<keyof SandboxOptions, z.ZodMiniType>);
 
 /** Checked options with their defaults. Key, secret, scheme and webhook target can change while the sandbox runs. */
@@ -103,13 +100,22 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
   const webhookSecret = options.webhookSecret ?? saved?.webhookSecret;
   const seed = options.seed ?? saved?.ids.seed;
   const webhook = options.webhook ?? saved?.webhook;
-  const given = parseWith(schema, { ...options, apiKey, webhookSecret, webhook, seed }, 'createSandbox');
-  const { now, webhooks, publicUrl, unspecified, from: _, ...own } = given;
-  if (own.apiKey?.startsWith(livePrefix)) {
-    const problem = ` begins with ${livePrefix}: a live key moves real money. Pass another key.`;
-    throw new InvalidField('createSandbox', 'apiKey', problem);
-  }
-  const choices = readChoices({ signature: saved?.scheme ?? {}, ...unspecified });
+  const unspecified = { signature: saved?.scheme, ...options.unspecified };
+  const given = { ...options, apiKey, webhookSecret, webhook, seed, unspecified };
+  const {
+    now,
+    webhooks,
+    publicUrl,
+    unspecified: choices,
+    from: _,
+    ...own
+  } = readOptions('createSandbox', schema, given);
+  if (own.apiKey?.startsWith(livePrefix))
+    refuse(
+      'createSandbox',
+      'apiKey',
+      `begins with ${livePrefix}: a live key moves real money. Pass another key.`,
+    );
   const frozenAt = now === 'real' ? undefined : now.getTime();
   refuse('createSandbox', 'webhook', targetProblem(own.webhook, own.allowRemoteWebhooks));
   if (own.webhookSecret !== undefined)
@@ -120,7 +126,7 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
     webhookSecret: own.webhookSecret ?? newSecret(choices.signature),
     webhooks:
       typeof webhooks === 'object'
-        ? { delayMs: milliseconds(webhooks.delay, 'createSandbox: webhooks.delay') }
+        ? { delayMs: readOptions('createSandbox', delayedAttempt, { webhooks }).webhooks.delay }
         : webhooks,
     clock: saved && options.now === undefined ? saved.clock : { frozenAt, offset: 0 },
     publicUrl: publicUrl && new URL(publicUrl).origin,
@@ -138,15 +144,18 @@ export interface WebhookSigning {
   scheme?: Partial<SignatureScheme> | undefined;
 }
 
+const signingOptions = z.strictObject({ secret: z.optional(token), scheme: z.optional(signingScheme) });
+
 /** Sets the target of deliveries and how they are signed. Throws and changes nothing if an option is invalid. */
 export function changeWebhook(
   settings: Settings,
   target: WebhookTarget | undefined,
-  { secret = settings.webhookSecret, scheme = settings.choices.signature }: WebhookSigning,
+  signing: WebhookSigning,
 ): void {
+  const given = readOptions('setWebhook', signingOptions, signing);
+  const { secret = settings.webhookSecret, scheme = settings.choices.signature } = given;
   refuse('setWebhook', 'url', targetProblem(target, settings.allowRemoteWebhooks));
-  refuse('setWebhook', 'scheme', schemeProblem(scheme));
-  refuse('setWebhook', 'secret', problemIn(token, secret) ?? secretProblem(secret, scheme));
+  refuse('setWebhook', 'secret', secretProblem(secret, scheme));
   settings.webhookSecret = secret;
   settings.choices.signature = scheme;
   settings.webhook = target;

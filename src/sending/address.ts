@@ -47,14 +47,14 @@ export function guardedLookup(allowRemote: boolean): LookupFunction {
   };
 }
 
-/** Returns why nothing can be sent to a target; `undefined` if something can. Looks up no host name. */
+/** Returns the problem of a target, which follows its name; `undefined` if something can be sent to it. Looks up no host name. */
 export function targetProblem(target: unknown, allowRemote: boolean): string | undefined {
   if (target === undefined || typeof target === 'function') return undefined;
-  if (typeof target !== 'string') return 'pass a URL or a route handler.';
+  if (typeof target !== 'string') return 'must be a URL or a route handler.';
   const url = parseAbsoluteUrl(target);
   if (url && /^https?:$/.test(url.protocol) && url.username + url.password === '')
     return literalProblem(url, allowRemote);
-  return 'pass an absolute http: or https: URL without user and password.';
+  return 'must be an absolute http: or https: URL without user and password.';
 }
 
 /** Returns why nothing may be sent to a URL whose host is an address. A host name is not checked. */

@@ -32,7 +32,7 @@ export const randomText = (): string => randomBytes(10).toString('hex');
 export const newSecret = ({ secretEncoding }: Partial<SignatureScheme>): string =>
   secretEncoding === 'hex' ? randomText() : `whsec_${randomText()}`;
 
-/** Returns why a secret is no key for a scheme; `undefined` if it is a valid one. */
+/** Returns the problem of a secret that is no key for a scheme; `undefined` if it is a valid one. */
 export function secretProblem(secret: string, scheme: Partial<SignatureScheme>): string | undefined {
   const { secretEncoding = 'utf8' } = scheme;
   try {
@@ -40,8 +40,8 @@ export function secretProblem(secret: string, scheme: Partial<SignatureScheme>):
     return undefined;
   } catch {
     return secretEncoding === 'utf8'
-      ? 'pass the secret itself: without quotes, not its prefix alone, not the string of a missing value.'
-      : `pass ${secretEncoding}, as secretEncoding of the signature scheme says.`;
+      ? 'must be the secret itself: without quotes, not its prefix alone, not the string of a missing value.'
+      : `must be ${secretEncoding}, as secretEncoding of the signature scheme says.`;
   }
 }
 

@@ -41,7 +41,7 @@ testRefusals([
     'Cannot listen on port 4390 of 192.0.2.1 (EADDRNOTAVAIL). Pass another --host or --port.',
     { status: 1 },
   ],
-  [['capture', '--host', '192.0.2.1', '--url', 'foo'], '--url: "foo" is not an http: URL.'],
+  [['capture', '--host', '192.0.2.1', '--url', 'foo'], '--url "foo" is not an http: URL.'],
   [
     ['capture', '--port', '0', '--out', 'missing/delivery.json'],
     'missing/delivery.json cannot be written (ENOENT). Pass another --out.\n',

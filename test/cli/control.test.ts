@@ -19,15 +19,15 @@ async function responding(status: number) {
 }
 
 testRefusals([
-  [['trigger', 'order.refunded'], '"order.refunded" is unknown. Known are order.paid.'],
-  [['trigger', '--amount', '0'], '--amount: "0" is below'],
+  [['trigger', 'order.refunded'], '"order.refunded" is not a type of event. Known are order.paid.'],
+  [['trigger', '--amount', '0'], '--amount "0" is below'],
   [['deliver', ''], 'The event id is empty. Pass one, or leave it out.'],
   [['advance'], 'The duration is missing. Pass one, such as: advance 2h'],
   [['advance', 'later'], '"later" is not a duration.'],
   [['advance', '999999999d'], '"999999999d" is too long. Pass at most "36500d".'],
   [['advance', '5'], '"5" has no unit. Pass "5s" for seconds'],
   [['reset', '--sandbox', 'http://127.0.0.1:1'], 'No sandbox responds at http://127.0.0.1:1.', { status: 1 }],
-  [['reset', '--sandbox', 'sandbox'], '--sandbox: "sandbox" is not an http: URL.'],
+  [['reset', '--sandbox', 'sandbox'], '--sandbox "sandbox" is not an http: URL.'],
   [['reset', '--token', 'shared\nshared'], '--token: pass the access token as the sandbox printed it.'],
 ]);
 

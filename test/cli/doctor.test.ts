@@ -36,7 +36,7 @@ async function sandboxFor(webhook: SandboxOptions['webhook']) {
 
 const noUrl = 'Pass one URL: your webhook, such as http://localhost:3000/webhooks.';
 const noTarget =
-  'The URL of your webhook: pass an absolute http: or https: URL without user and password.\nSee: ';
+  'The URL of your webhook must be an absolute http: or https: URL without user and password.\nSee: ';
 
 testRefusals([
   ...['3000', 'POST', 'http://'].map((url) => [['doctor', url], noUrl, { env: known }] as const),
@@ -45,15 +45,19 @@ testRefusals([
   ),
   [
     ['doctor', 'http://203.0.113.9/webhooks'],
-    'The URL of your webhook: 203.0.113.9 is neither on this machine nor in a private network. To send there, pass --allow-remote.',
+    'The URL of your webhook 203.0.113.9 is neither on this machine nor in a private network. To send there, pass --allow-remote.',
     { env: known },
   ],
-  [['doctor', 'http://127.0.0.1:9/', '--amount', '1,50'], '--amount "1,50"', { env: known }],
+  [
+    ['doctor', 'http://127.0.0.1:9/', '--amount', '1,50'],
+    '--amount must be a decimal amount above zero',
+    { env: known },
+  ],
   [['doctor', 'http://127.0.0.1:9/', '--scheme', 'base64'], '--scheme: "base64" is neither', { env: known }],
   [['doctor', 'http://127.0.0.1:9/', '--scheme', '{"encoding":"base32"}'], 'scheme.encoding', { env: known }],
   [
     ['doctor', 'http://127.0.0.1:9/', '--scheme', '{"secretEncoding":"hex"}'],
-    'PAYMENTS_WEBHOOK_SECRET: pass hex,',
+    'PAYMENTS_WEBHOOK_SECRET must be hex,',
     { env: known, status: 1 },
   ],
   [['doctor', 'http://127.0.0.1:9/'], 'Set PAYMENTS_WEBHOOK_SECRET', { status: 1 }],

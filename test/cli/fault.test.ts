@@ -8,29 +8,29 @@ testRefusals([
   [['fault'], 'The fault is missing. Pass one, such as: fault status 503. Or --list.'],
   [['fault', 'resett'], '"resett" is not a fault. Did you mean reset?'],
   [['fault', 'status'], 'The value is missing. Pass one, such as: fault status 503'],
-  [['fault', 'status', 'abc'], 'status: must be an integer from 200 to 599, got a string.'],
+  [['fault', 'status', 'abc'], 'status must be an integer from 200 to 599, got a string.'],
   [['fault', 'status', '503', 'twice'], '"twice" is not expected here.'],
-  [['fault', 'status', '503', '--times', '0'], '--times: "0" is not an integer from 1'],
-  [['fault', 'status', '503', '--drop'], '--drop does not go with: fault status'],
-  [['fault', 'status', '503', '--path', 'v1/products'], '--path: no operation is "v1/products". There'],
+  [['fault', 'status', '503', '--times', '0'], '--times "0" is not an integer from 1'],
+  [['fault', 'status', '503', '--drop'], '--drop does not go with status.'],
+  [['fault', 'status', '503', '--path', 'v1/products'], '--path "v1/products" is no operation. There'],
   [
     ['fault', 'status', '503', '--method', 'PSOT'],
-    '--method: no operation is "PSOT". There are GET /v1/products, ',
+    '--method "PSOT" is no operation. There are GET /v1/products, ',
   ],
   [['fault', 'status', '503', '--path', `/v1/${hostile}`], escapeInvisible(JSON.stringify(`/v1/${hostile}`))],
   [['fault', 'status', '429', '--header', 'retry-after'], '--header: pass a name and a value'],
-  [['fault', 'clear', '--times', '2'], '--times does not go with: fault clear'],
+  [['fault', 'clear', '--times', '2'], '--times does not go with clear.'],
   [['fault', 'clear', 'now'], '"now" is not expected here.'],
-  [['fault', '--list', '--drop'], '--drop does not go with: fault --list'],
-  [['fault', 'reset', '--list'], '--list does not go with: fault reset'],
-  [['fault', 'reset', '--when', 'later'], '--when: pass one of before, after.'],
+  [['fault', '--list', '--drop'], '--drop does not go with --list.'],
+  [['fault', 'reset', '--list'], '--list does not go with reset.'],
+  [['fault', 'reset', '--when', 'later'], '--when must be "before" or "after", got a string.'],
   [['fault', 'delay'], 'The value is missing. Pass one, such as: fault delay 2s'],
-  [['fault', 'delay', '2s', '--delay', '3s'], '--delay does not go with: fault delay'],
+  [['fault', 'delay', '2s', '--delay', '3s'], '--delay does not go with delay.'],
   [['fault', 'webhook'], 'Pass what happens to it: --drop, --hold'],
 ]);
 
 test('merchant-payments fault calls its own word no flag', async () => {
-  expect((await callCommand(['fault', 'delay', '5'])).stderr).toMatch(/^delay: "5" has no unit/);
+  expect((await callCommand(['fault', 'delay', '5'])).stderr).toMatch(/^delay "5" has no unit/);
 });
 
 test('merchant-payments fault sets faults, lists them, and clears them', async () => {

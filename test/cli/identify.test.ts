@@ -49,7 +49,7 @@ testRefusals([
   [['identify', 'absent.json'], 'cannot be read', { status: 1 }],
   [['identify', '--body', 'absent', '--signature', 'ab'], 'cannot be read', { status: 1 }],
   [['identify', '--secret', 'whsec'], '--secret is not a flag'],
-  [['identify', 'missing.json', '--url', 'foo'], '--url: "foo" is not an http: URL.'],
+  [['identify', 'missing.json', '--url', 'foo'], '--url "foo" is not an http: URL.'],
   [['identify', written('other.json', '{"a":1}')], 'other.json holds no delivery', { status: 1 }],
 ]);
 

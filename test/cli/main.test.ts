@@ -28,8 +28,8 @@ testRefusals([
   [['sandbox', '--port', '1', '--port', '2'], '--port is given twice. Pass it once.\nSee: '],
   [['sandbox', '--port='], '--port is empty. Pass <port>, or leave it out.\nSee: '],
   [['sandbox', '--allow-host='], '--allow-host is empty. Pass <name>, or leave it out.\nSee: '],
-  [['sandbox', '--port', '70000'], '--port: "70000" is not an integer from 0 to 65535.'],
-  [['sandbox'], 'SANDBOX_PORT: "x" is not an integer', { env: { SANDBOX_PORT: 'x' } }],
+  [['sandbox', '--port', '70000'], '--port "70000" is not an integer from 0 to 65535.'],
+  [['sandbox'], 'SANDBOX_PORT "x" is not an integer', { env: { SANDBOX_PORT: 'x' } }],
 ]);
 
 describe('the help', () => {

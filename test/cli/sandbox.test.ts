@@ -76,35 +76,38 @@ testRefusals([
     'of 192.0.2.1 (EADDRNOTAVAIL). Pass another host or port.',
     { status: 1 },
   ],
-  [['sandbox', '--allow-host', 'a b'], '--allow-host: "a b" is not a host name.'],
-  [['sandbox', '--allow-host', 'http://a.test'], '--allow-host: "http://a.test" is not a host name.'],
-  [['sandbox'], 'SANDBOX_PUBLIC_URL: pass an origin', { env: { SANDBOX_PUBLIC_URL: 'localhost' } }],
+  [['sandbox', '--allow-host', 'a b'], '--allow-host "a b" is not a host name.'],
+  [['sandbox', '--allow-host', 'http://a.test'], '--allow-host "http://a.test" is not a host name.'],
+  [['sandbox'], 'SANDBOX_PUBLIC_URL must be an origin', { env: { SANDBOX_PUBLIC_URL: 'localhost' } }],
   [['sandbox', '--api-key', 'service_live_1'], '--api-key begins with service_live_: a live key moves'],
   [['sandbox', '--api-key', '"abc"'], '--api-key is in quotes or <…>. Remove them.'],
   [['sandbox'], 'SANDBOX_WEBHOOK_SECRET is in quotes or <…>.', { env: { SANDBOX_WEBHOOK_SECRET: '<x>' } }],
   [
     ['sandbox', '--webhook-url', 'ftp://localhost'],
-    '--webhook-url: pass an absolute http: or https: URL without user and password.',
+    '--webhook-url must be an absolute http: or https: URL without user and password.',
   ],
   [
     ['sandbox', '--webhook-url', 'http://8.8.8.8/x'],
-    '--webhook-url: 8.8.8.8 is neither on this machine nor in a private network. To send there, pass --allow-remote.',
+    '--webhook-url 8.8.8.8 is neither on this machine nor in a private network. To send there, pass --allow-remote.',
   ],
   [
     ['sandbox', '--webhooks', 'later'],
-    '--webhooks: "later" is not a duration. Pass one such as "30s", "5m", "2h" or "1d". Or pass auto or manual.',
+    '--webhooks "later" is not a duration. Pass one such as "30s", "5m", "2h" or "1d". Or pass auto or manual.',
   ],
-  [['sandbox', '--webhooks', '5'], '--webhooks: "5" has no unit. Pass "5s" for seconds; the units are'],
+  [['sandbox', '--webhooks', '5'], '--webhooks "5" has no unit. Pass "5s" for seconds; the units are'],
   [['sandbox', '--unspecified', 'cancel'], '--unspecified: pass name=value, such as cancel=close.'],
   [['sandbox', '--unspecified', 'cancle=close'], 'cancle is unknown. Did you mean cancel?'],
-  [['sandbox', '--unspecified', 'cancel=never'], '--unspecified cancel: pass "stay-open" or "close".'],
-  [['sandbox', '--unspecified', 'retries=soon'], 'retries: pass durations, such as ["5s", "30s"].'],
+  [
+    ['sandbox', '--unspecified', 'cancel=never'],
+    '--unspecified cancel must be "stay-open" or "close", got a string.',
+  ],
+  [['sandbox', '--unspecified', 'retries=soon'], 'retries must be durations, such as ["5s", "30s"].'],
   [['sandbox', '--unspecified', 'retries=[5]'], '--unspecified retries: "[5]" has no unit.'],
   [['sandbox', '--unspecified', 'settlement=5'], '--unspecified settlement: "5" has no unit.'],
-  [['sandbox', '--unspecified', 'signature={"enc":1}'], '--unspecified signature: '],
-  [['sandbox', '--scheme', '{"encoding":"base32"}'], '--scheme: scheme.encoding must be'],
-  [['sandbox', '--scheme', '{"encodng":"hex"}'], '--scheme: scheme.encodng is unknown. Did you mean'],
-  [['sandbox', '--scheme', '{"secretEncoding":"hex"}'], '--webhook-secret: pass hex, as secretEncoding'],
+  [['sandbox', '--unspecified', 'signature={"enc":1}'], '--unspecified signature.enc is unknown.'],
+  [['sandbox', '--scheme', '{"encoding":"base32"}'], '--scheme.encoding must be'],
+  [['sandbox', '--scheme', '{"encodng":"hex"}'], '--scheme.encodng is unknown. Did you mean'],
+  [['sandbox', '--scheme', '{"secretEncoding":"hex"}'], '--webhook-secret must be hex, as secretEncoding'],
   [['sandbox', '--data', ''], '--data is empty. Pass <file>, or leave it out.'],
   [
     ['sandbox', '--data', 'missing/data.json'],
@@ -307,7 +310,7 @@ describe('merchant-payments sandbox --data', () => {
     ],
     [
       { webhookSecret: 'a b' },
-      'webhookSecret: pass a string without white space. --webhook-secret takes precedence over it.\n',
+      'webhookSecret must be a string without white space. --webhook-secret takes precedence over it.\n',
     ],
   ])('names the file if it holds %j, which no sandbox takes', async (kept, problem) => {
     const data = newData();
@@ -373,9 +376,9 @@ describe('merchant-payments sandbox --products', () => {
 
   test.each<[string, string]>([
     ['{', '.json could not be read: it is not JSON.'],
-    ['{}', '--products: pass an array of products.'],
-    ['[1]', '--products.0: pass an object, such as { "name": "Mug", "price": "19.90" }.'],
-    ['[{"name":"Mug"}]', '--products.0: price '],
+    ['{}', '--products must be an array, got an object.'],
+    ['[1]', '--products.0 must be an object, as in products.create({ name: "Mug", price: "19.90" }).'],
+    ['[{"name":"Mug"}]', '--products.0.price '],
   ])('with %s is told what is wrong', async (text, message) => {
     const file = join(program.folder, program.write('products.json', text));
     expect(await callCommand(['sandbox', '--port', '0', '--products', file])).toMatchObject({

@@ -23,7 +23,7 @@ const rooms = new Map(
     'inbox/': 'node:, zod, webhooks/, errors.ts, schemas/, input/, matching/',
     'matching/': 'zod, schemas/money.ts, input/, errors.ts',
     'sending/': 'node:, cross-spawn, webhooks/, input/',
-    'doctor/': 'node:, sending/, webhooks/, input/, errors.ts, version.ts',
+    'doctor/': 'node:, zod, sending/, webhooks/, input/, errors.ts, version.ts',
     'crash-test/': 'node:, sending/, webhooks/, input/',
     'sandbox/':
       'hono, @hono/node-server, uqr, zod, node:, schemas/params.ts, type schemas/, input/, webhooks/, sending/, doctor/, errors.ts, version.ts',

@@ -148,19 +148,22 @@ test('the client tries a GET again until the service is back', async () => {
 });
 
 test.each<[object, string]>([
-  [{}, 'pass status, network, malformed, delay or webhook'],
-  [{ status: 99 }, 'status: must be an integer from 200 to 599, got the number 99.'],
-  [{ status: 500, times: 0 }, 'times: must be an integer from 1 to 1000000, got the number 0.'],
-  [{ network: 'gone' }, 'network: pass one of reset, timeout'],
-  [{ malformed: 'xml' }, 'malformed: pass one of'],
+  [{}, 'failNext: options must have one of webhook, status, network, malformed, delay.'],
+  [{ status: 99 }, 'status must be an integer from 200 to 599, got the number 99.'],
+  [{ status: 500, times: 0 }, 'times must be an integer from 1 to 1000000, got the number 0.'],
+  [{ network: 'gone' }, 'network must be "reset" or "timeout"'],
+  [{ malformed: 'xml' }, 'malformed must be "html" or "truncated"'],
   [{ status: 500, tmes: 2 }, 'tmes is unknown. Did you mean times?'],
-  [{ webhook: true, tamper: 'all' }, 'tamper: pass one of'],
-  [{ webhook: true }, 'failNext: pass duplicate, hold, drop, tamper or delay'],
-  [{ webhook: true, times: 2, drop: false }, 'failNext: pass duplicate, hold, drop, tamper or delay'],
-  [{ webhook: true, duplicate: 0 }, 'duplicate: must be an integer from 1 to 100, got the number 0.'],
-  [{ status: 503, headers: { 'bad name': '1' } }, 'headers: pass names and values that a header can have.'],
-  [{ status: 503, headers: { name: 'a\nb' } }, 'headers: pass names and values that a header can have.'],
-  [{ status: 503, body: () => 1 }, 'body: pass what JSON can hold.'],
+  [{ webhook: true, tamper: 'all' }, 'tamper must be "body"'],
+  [{ webhook: true }, 'failNext: options must have duplicate, hold, drop, tamper or delay'],
+  [
+    { webhook: true, times: 2, drop: false },
+    'failNext: options must have duplicate, hold, drop, tamper or delay',
+  ],
+  [{ webhook: true, duplicate: 0 }, 'duplicate must be an integer from 1 to 100, got the number 0.'],
+  [{ status: 503, headers: { 'bad name': '1' } }, 'headers must be names and values that a header can have.'],
+  [{ status: 503, headers: { name: 'a\nb' } }, 'headers must be names and values that a header can have.'],
+  [{ status: 503, body: () => 1 }, 'body must be data that JSON can hold.'],
   [{ status: 500, delay: 'soon' }, 'is not a duration'],
 ])('an invalid fault is refused: %j', (fault, message) => {
   const sandbox = createSandbox();

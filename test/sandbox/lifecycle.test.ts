@@ -138,7 +138,7 @@ test('a listen() that failed can be tried again', async () => {
   const sandbox = createSandbox();
   await expect(sandbox.listen({ port })).rejects.toThrow(`Port ${port} on 127.0.0.1 is taken.`);
   await expect(sandbox.listen({ port: 70_000 })).rejects.toThrow(
-    'listen: port: must be an integer from 0 to 65535, got the number 70000.',
+    'listen: port must be an integer from 0 to 65535, got the number 70000.',
   );
   await new Promise((resolve) => other.close(resolve));
   await sandbox.listen({ port });

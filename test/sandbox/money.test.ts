@@ -190,7 +190,7 @@ describe('time', () => {
     expect(sandbox.now().getFullYear()).toBe(2031);
     await sandbox.setTime(new Date('2030-05-01T00:00:00Z'));
     expect(sandbox.now().getFullYear()).toBe(2030);
-    await expect(sandbox.setTime(new Date('x'))).rejects.toThrow('setTime: pass a Date');
+    await expect(sandbox.setTime(new Date('x'))).rejects.toThrow('setTime: to must be a valid Date');
     await expect(sandbox.advanceTime(-1)).rejects.toThrow('is not a duration');
   });
 

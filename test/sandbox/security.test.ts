@@ -152,7 +152,7 @@ describe('who can reach it', () => {
     const headers = { host: `127.0.0.1:${port}` };
     expect((await send({ port, path: '/?token=', headers })).status).toBe(401);
     await expect(createSandbox().listen({ host: '' })).rejects.toThrow(
-      'listen: host: pass an address, such as "127.0.0.1".',
+      'listen: host must be an address, such as "127.0.0.1".',
     );
   });
 

@@ -360,7 +360,7 @@ describe('delivery over HTTP', () => {
     });
     const { error } = await given.json();
     expect([given.status, error.message]).toEqual([400, expect.stringContaining(why)]);
-    expect(error.message).toMatch(/^The body is invalid: url: \S+ is /);
+    expect(error.message).toMatch(/^The body is invalid: url \S+ is /);
     expect((await sandbox.trigger('order.paid')).event.state).toBe('no_url');
     await expect(sandbox.doctor(url)).rejects.toThrow(why);
   });

@@ -16,54 +16,62 @@ describe('input that is wrong is named', () => {
     ['archiveProduct', [undefined], 'There is no product undefined. Pass the id of one.'],
     ['signedRequest', [undefined], 'There is no event undefined.'],
     ['redeliver', [null], 'There is no event null.'],
-    ['trigger', ['order.refunded'], 'trigger: type: pass one of order.paid.'],
-    ['trigger', ['order.paid', { amount: '0' }], 'trigger: amount: "0" is below the least price, "0.01".'],
+    ['trigger', ['order.refunded'], 'trigger: type must be "order.paid", got a string.'],
+    ['trigger', ['order.paid', { amount: '0' }], 'trigger: amount "0" is below the least price, "0.01".'],
     ['trigger', ['order.paid', { amuont: '1' }], 'trigger: amuont is unknown. Did you mean amount?'],
     [
       'advanceTime',
       ['5'],
-      'advanceTime: "5" has no unit. Pass "5s" for seconds; the units are ms, s, m, h and d.',
+      'advanceTime: by "5" has no unit. Pass "5s" for seconds; the units are ms, s, m, h and d.',
     ],
-    ['advanceTime', ['soon'], 'advanceTime: "soon" is not a duration.'],
-    ['reset', [{ seed: 1.5 }], 'reset: seed: pass an integer.'],
+    ['advanceTime', ['soon'], 'advanceTime: by "soon" is not a duration.'],
+    ['reset', [{ seed: 1.5 }], 'reset: seed must be an integer'],
     ['reset', [{ sede: 1 }], 'reset: sede is unknown. Did you mean seed?'],
     ['completeCheckout', ['chk_1', { methd: 'walletA' }], 'completeCheckout: methd is unknown. Did'],
-    ['completeCheckout', ['chk_1', 'walletA'], 'completeCheckout: pass an object.'],
+    ['completeCheckout', ['chk_1', 'walletA'], 'completeCheckout: options must be an object, got a string.'],
     ['setWebhook', [undefined, { secrt: 'whsec_1' }], 'setWebhook: secrt is unknown. Did you mean se'],
     ['listen', [{ prt: 0 }], 'listen: prt is unknown. Did you mean port?'],
     ['doctor', ['http://127.0.0.1:1', { amont: '5.00' }], 'doctor: amont is unknown. Did you mean amo'],
     ['waitForEvent', [undefined, { timeout: 50 }], 'waitForEvent: timeout is unknown. Did you mean ti'],
-    ['doctor', ['nowhere'], 'doctor: target: pass an absolute http: or https: URL'],
-    ['setWebhook', ['localhost:3000'], 'setWebhook: url: pass an absolute http: or https: URL'],
-    ['setWebhook', [undefined, { secret: '' }], 'setWebhook: secret: pass a string without white space.'],
-    ['setWebhook', [undefined, { secret: '<secret>' }], 'secret: pass the secret itself'],
-    ['setWebhook', [undefined, { scheme: { encoding: 'base32' } }], 'scheme: '],
-    ['failNext', [undefined], 'failNext: pass status, network, malformed, delay or webhook'],
+    ['doctor', ['nowhere'], 'doctor: target must be an absolute http: or https: URL'],
+    ['setWebhook', ['localhost:3000'], 'setWebhook: url must be an absolute http: or https: URL'],
+    ['setWebhook', [undefined, { secret: '' }], 'setWebhook: secret must be a string without white space.'],
+    ['setWebhook', [undefined, { secret: '<secret>' }], 'secret must be the secret itself'],
+    [
+      'setWebhook',
+      [undefined, { scheme: { encoding: 'base32' } }],
+      'setWebhook: scheme.encoding must be "hex"',
+    ],
+    [
+      'failNext',
+      [undefined],
+      'failNext: options must have one of webhook, status, network, malformed, delay.',
+    ],
     ['failNext', [{ netwrok: 'reset' }], 'failNext: netwrok is unknown. Did you mean network?'],
     ...['v1/products', '/products', '/v1/products?page=1', '/v1/*', '/v1/orders', '/v1/checkouts/:id'].map(
       (path): [string, unknown[], string] => [
         'failNext',
         [{ status: 500, path }],
-        `failNext: path: no operation is "${path}". There are GET /v1/products, POST /v1/products, `,
+        `failNext: path "${path}" is no operation. There are GET /v1/products, POST /v1/products, `,
       ],
     ),
-    ['failNext', [{ delay: '1s', path: '/v1/*' }], 'failNext: path: no operation is "/v1/*". There are GET'],
-    ['failNext', [{ status: 500, method: 'DELETE' }], 'failNext: method: no operation is "DELETE". There'],
+    ['failNext', [{ delay: '1s', path: '/v1/*' }], 'failNext: path "/v1/*" is no operation. There are GET'],
+    ['failNext', [{ status: 500, method: 'DELETE' }], 'failNext: method "DELETE" is no operation. There'],
     [
       'failNext',
       [{ status: 500, method: 'get', path: '/v1/checkouts' }],
-      'failNext: path: no operation is "GET /v1/checkouts". There are GET',
+      'failNext: path "GET /v1/checkouts" is no operation. There are GET',
     ],
     ['failNext', [{ delay: '5' }], 'has no unit'],
     [
       'failNext',
       [{ network: 'reset', delay: '1s', status: 503 }],
-      'failNext: network does not go with status. Pass one of them.',
+      'failNext: network does not go with status.',
     ],
-    ['failNext', [{ status: 503, webhook: true }], 'failNext: status does not go with webhook. Pass one of'],
-    ['advanceTime', ['36501d'], 'advanceTime: "36501d" is too long. Pass at most "36500d".'],
+    ['failNext', [{ status: 503, webhook: true }], 'failNext: status does not go with webhook.'],
+    ['advanceTime', ['36501d'], 'advanceTime: by "36501d" is too long. Pass at most "36500d".'],
     ['advanceTime', [1e300], 'is too long. Pass at most "36500d".'],
-    ['advanceTime', [-1], 'advanceTime: -1 is not a duration.'],
+    ['advanceTime', [-1], 'advanceTime: by -1 is not a duration.'],
   ])('%s(%j)', async (name, args, message) => {
     await expect(call(name, ...args)).rejects.toMatchObject({
       name: 'SandboxError',
@@ -76,14 +84,14 @@ describe('input that is wrong is named', () => {
     const { id } = await checkout(sandbox);
     const options = { method: 'cash' };
     await expect(Reflect.apply(sandbox.completeCheckout, sandbox, [id, options])).rejects.toThrow(
-      'completeCheckout: method: pass one of card, walletA, walletB.',
+      'completeCheckout: method must be "card", "walletA" or "walletB", got a string.',
     );
     await expect(Reflect.apply(sandbox.failCheckout, sandbox, [id, 'poor'])).rejects.toThrow(
-      'failCheckout: reason: pass one of card_declined',
+      'failCheckout: reason must be "card_declined"',
     );
     const { event } = await sandbox.completeCheckout(id);
     await expect(Reflect.apply(sandbox.signedRequest, sandbox, [event, { tamper: 'all' }])).rejects.toThrow(
-      'signedRequest: tamper: pass one of body',
+      'signedRequest: tamper must be "body"',
     );
     await expect(Reflect.apply(sandbox.signedRequest, sandbox, [event, { tampr: 'body' }])).rejects.toThrow(
       'signedRequest: tampr is unknown. Did you mean tamper?',
@@ -91,10 +99,10 @@ describe('input that is wrong is named', () => {
   });
 
   test.each<[object, string]>([
-    [{ products: [{ name: 'Mug' }] }, 'products.0: price '],
-    [{ products: [{ name: 'Mug', price: '1', stock: 3 }] }, 'products.0: stock is unknown.'],
-    [{ products: {} }, 'products: pass an array of products.'],
-    [{ unspecified: { settlement: '5' } }, 'unspecified: settlement: "5" has no unit.'],
+    [{ products: [{ name: 'Mug' }] }, 'products.0.price '],
+    [{ products: [{ name: 'Mug', price: '1', stock: 3 }] }, 'products.0.stock is unknown.'],
+    [{ products: {} }, 'products must be an array, got an object.'],
+    [{ unspecified: { settlement: '5' } }, 'unspecified.settlement "5" has no unit.'],
     [{ webhook: 'https://93.184.215.14/' }, 'neither on this machine nor in a private network'],
   ])('createSandbox(%j)', (options, message) => {
     const create = () => Reflect.apply(createSandbox, undefined, [options]);
@@ -105,38 +113,38 @@ describe('input that is wrong is named', () => {
   });
 
   test.each<[string, object, string]>([
-    ['/clock', { advance: '5' }, 'advance: "5" has no unit.'],
-    ['/balance', {}, 'settle: pass true. Send {"settle": true}.'],
-    ['/webhook', { url: 'nowhere' }, 'The body is invalid: url: pass an absolute http: or https: URL'],
+    ['/clock', { advance: '5' }, 'advance "5" has no unit.'],
+    ['/balance', {}, 'settle is missing. Pass true. Send {"settle": true}.'],
+    ['/webhook', { url: 'nowhere' }, 'The body is invalid: url must be an absolute http: or https: URL'],
     [
       '/webhook',
       { secret: '' },
-      'The body is invalid: secret: pass a string without white space. Send {"url"',
+      'The body is invalid: secret must be a string without white space. Send {"url"',
     ],
-    ['/webhook', { scheme: { encoding: 7 } }, 'The body is invalid: scheme: scheme.encoding must be'],
-    ['/doctor', { target: 'nowhere' }, 'The body is invalid: target: pass an absolute http: or https: URL'],
+    ['/webhook', { scheme: { encoding: 7 } }, 'The body is invalid: scheme.encoding must be'],
+    ['/doctor', { target: 'nowhere' }, 'The body is invalid: target must be an absolute http: or https: URL'],
     [
       '/faults',
       { status: 503, network: 'reset' },
-      'The body is invalid: network does not go with status. Pass one of them. Send {"status": 503} or',
+      'The body is invalid: network does not go with status. Send {"status": 503} or',
     ],
-    ['/trigger', { amount: 'x' }, 'The body is invalid: amount: "x" is not a decimal amount. Pass digits'],
+    ['/trigger', { amount: 'x' }, 'The body is invalid: amount "x" is not a decimal amount. Pass digits'],
     [
       '/faults',
       { status: 5 },
-      'The body is invalid: status: must be an integer from 200 to 599, got the number 5. Send {"status',
+      'The body is invalid: status must be an integer from 200 to 599, got the number 5. Send {"status',
     ],
-    ['/faults', { clear: true, status: 500 }, 'The body is invalid: status is unknown.'],
-    ['/faults', { clear: false }, 'The body is invalid: clear: pass true. Send {"status": 503} or'],
+    ['/faults', { clear: true, status: 500 }, 'The body is invalid: status does not go with clear.'],
     [
-      '/clock',
-      { to: '1' },
-      'The body is invalid: to: "1" is not a date with time and zone in ISO 8601. Send',
+      '/faults',
+      { clear: false },
+      'The body is invalid: clear must be true, got false. Send {"status": 503} or',
     ],
-    ['/clock', { to: '2026-02-31T00:00:00Z' }, 'to: "2026-02-31T00:00:00Z" is not a date with time'],
+    ['/clock', { to: '1' }, 'The body is invalid: to "1" is not a date with time and zone in ISO 8601. Send'],
+    ['/clock', { to: '2026-02-31T00:00:00Z' }, 'to "2026-02-31T00:00:00Z" is not a date with time'],
     ['/webhook', { uri: null }, 'uri is unknown. Did you mean url?'],
-    ['/signed-request', { eventId: 'evt_1', tamper: 'all' }, 'tamper: pass one of body'],
-    ['/trigger', { type: 'order.refunded' }, 'type: pass one of order.paid.'],
+    ['/signed-request', { eventId: 'evt_1', tamper: 'all' }, 'tamper must be "body"'],
+    ['/trigger', { type: 'order.refunded' }, 'type must be "order.paid", got a string.'],
   ])('POST /_sandbox%s %j', async (path, body, message) => {
     const response = await createSandbox().fetch(`/_sandbox${path}`, {
       method: 'POST',
@@ -152,9 +160,9 @@ describe('input that is wrong is named', () => {
 
 test.each([
   ['GET', '/events?wiat=5s', 'wiat is unknown. Did you mean wait? Send ?after=evt_…&wait=5s.'],
-  ['GET', '/events?wait=5', 'wait: "5" has no unit. Pass "5s" for seconds; the units are'],
+  ['GET', '/events?wait=5', 'wait "5" has no unit. Pass "5s" for seconds; the units are'],
   ['DELETE', '/state?sed=1', 'sed is unknown. Did you mean seed? Send ?seed=1.'],
-  ['DELETE', '/state?seed=x', 'seed: pass an integer. Send ?seed=1.'],
+  ['DELETE', '/state?seed=x', 'seed must be an integer, got the number NaN. Send ?seed=1.'],
 ])('%s /_sandbox%s is told what is wrong, and does nothing', async (method, path, message) => {
   const sandbox = createSandbox();
   await sandbox.trigger('order.paid');

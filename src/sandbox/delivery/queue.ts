@@ -1,7 +1,7 @@
+import { millisecondsOf } from '../../input/duration.js';
 import type { Sent, WebhookTarget } from '../../sending/delivery.js';
 import { send } from '../../sending/send.js';
 import { SandboxError } from '../checks.js';
-import { milliseconds } from '../duration.js';
 import type { Faults, WebhookFault } from '../faults.js';
 import type { Clock } from '../service/clock.js';
 import { type Attempt, excerpt, type SandboxEvent } from '../service/event.js';
@@ -150,7 +150,7 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
       const fault = webhook === undefined ? undefined : faults.ofDelivery();
       if (fault) waitingFaults.set(event, fault);
       const usual = typeof webhooks === 'object' ? webhooks.delayMs : undefined;
-      const delay = fault?.delay === undefined ? usual : milliseconds(fault.delay, 'delay');
+      const delay = fault?.delay === undefined ? usual : millisecondsOf(fault.delay);
       if (webhook === undefined) event.state = 'no_url';
       else if (webhooks === 'manual' || fault?.hold) event.state = 'held';
       else if (delay !== undefined) schedule(event, delay, 'pending');

@@ -1,7 +1,7 @@
+import * as z from 'zod/mini';
 import { newSecret, type Outgoing } from '../../sending/delivery.js';
 import { version } from '../../version.js';
 import { sign } from '../../webhooks/index.js';
-import { oneOf } from '../checks.js';
 import type { Clock } from '../service/clock.js';
 import type { Settings } from '../settings.js';
 
@@ -17,7 +17,7 @@ export const tampers = ['body', 'signature', 'timestamp', 'missing', 'secret', '
  * - `'stale'`, `'future'` sign validly, a day ago or a day ahead
  */
 export type Tamper = (typeof tampers)[number];
-export const tamper = oneOf(tampers);
+export const tamper = z.enum(tampers);
 
 const offMs: Partial<Record<Tamper, number>> = { stale: -86_400_000, future: 86_400_000 };
 

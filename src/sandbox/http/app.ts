@@ -1,8 +1,8 @@
 import type { Context, Next } from 'hono';
 import { Hono } from 'hono/tiny';
+import { millisecondsOf } from '../../input/duration.js';
 import { SandboxError } from '../checks.js';
 import type { SandboxContext } from '../context.js';
-import { milliseconds } from '../duration.js';
 import { describeFault } from '../faults.js';
 import { dashboardPages } from '../pages/dashboard/routes.js';
 import { payPages } from '../pages/payment/routes.js';
@@ -46,7 +46,7 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
     let status: number | undefined;
     try {
       if (fault?.delay !== undefined)
-        await pause(milliseconds(fault.delay, 'delay'), [c.req.raw.signal, listening.closing]);
+        await pause(millisecondsOf(fault.delay), [c.req.raw.signal, listening.closing]);
       const working = () => work(c, next, notes);
       const response = fault ? await faultyResponse(fault, working) : await working();
       c.res = undefined;

@@ -2,14 +2,15 @@ import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import * as z from 'zod/mini';
-import { durationMs } from '../../input/duration.js';
+import { duration, durationMs } from '../../input/duration.js';
+import { issuesInWords } from '../../input/read.js';
+import { quote } from '../../input/visible.js';
 import { version } from '../../version.js';
-import { InvalidField, parseWith, quoteValue, SandboxError, strictObject } from '../checks.js';
+import { InvalidOptions, readOptions, SandboxError } from '../checks.js';
 import type { SandboxContext } from '../context.js';
 import { tamper } from '../delivery/signing.js';
-import { duration } from '../duration.js';
 import { describeArmed, readOrder } from '../faults.js';
-import { errorStatuses } from '../service/choices.js';
+import { errorStatuses, signingScheme } from '../service/choices.js';
 import { eventType } from '../service/event.js';
 import { declineReason, paymentMethod } from '../service/records.js';
 import { costs } from '../service/trigger.js';
@@ -17,19 +18,22 @@ import { checkResolved } from '../settings.js';
 import { readObject } from './input.js';
 import { Refusal, serveTable, type Table } from './table.js';
 
-const text = z.string('pass a string.');
-const string = z.optional(text);
-const scheme = z.optional(z.looseObject({}, 'pass an object.'));
+const string = z.optional(z.string());
 /** Schema of a full ISO 8601 date. `Date` alone is too lenient: it reads "1" as the year 2001, and the 31st of February as a day in March. */
 const date = z.iso.datetime({
   offset: true,
-  error: ({ input }) => `${quoteValue(input)} is not a date with time and zone in ISO 8601.`,
+  error: ({ input }) => `${quote(input)} is not a date with time and zone in ISO 8601.`,
 });
 
 const exactlyOne = <const Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
-  strictObject(shape).check(
-    z.refine((body) => Object.keys(body).length === 1, `pass one of ${Object.keys(shape).join(', ')}.`),
-  );
+  z
+    .strictObject(shape)
+    .check(
+      z.refine(
+        (body) => Object.keys(body).length === 1,
+        `must have one of ${Object.keys(shape).join(', ')}.`,
+      ),
+    );
 
 /** Returns a route that reads the body of a POST, or the query of any other request. `example` is a valid one, for messages. */
 function takes<Given>(
@@ -40,18 +44,18 @@ function takes<Given>(
   return async ({ req }: Context) => {
     const [what, sent] = req.method === 'POST' ? ['body', await readObject(req.raw)] : ['query', req.query()];
     try {
-      return await run(parseWith(schema, sent, what), req.param('id') ?? '', req.raw.signal);
+      return await run(readOptions(what, schema, sent), req.param('id') ?? '', req.raw.signal);
     } catch (error) {
-      const { field, problem } = InvalidField.in(error) ?? {};
-      if (problem === undefined) throw error;
-      const says = `The ${what} is invalid: ${field}${problem} Send ${example}.`;
+      const issues = InvalidOptions.issuesOf(error);
+      if (!issues) throw error;
+      const says = `The ${what} is invalid: ${issuesInWords(issues, 'it')} Send ${example}.`;
       throw new SandboxError('invalid_options', says);
     }
   };
 }
 
 const takesNothing = (run: (id: string) => object | Promise<object>) =>
-  takes(strictObject({}), '{}', (_, id) => run(id));
+  takes(z.strictObject({}), '{}', (_, id) => run(id));
 
 /** Returns the control routes under `/_sandbox`, which offer the sandbox's methods to any language. docs/sandbox.md lists them. */
 export function controls(context: SandboxContext): Table {
@@ -68,7 +72,7 @@ export function controls(context: SandboxContext): Table {
       const { url, balance, products, checkouts, orders, events, requests } = sandbox;
       return { url, ...now(), webhook: webhookUrl(), balance, products, checkouts, orders, events, requests };
     },
-    'DELETE /state': takes(strictObject({ seed: string }), '?seed=1', ({ seed }) => {
+    'DELETE /state': takes(z.strictObject({ seed: string }), '?seed=1', ({ seed }) => {
       sandbox.reset({ seed: seed === undefined ? undefined : Number(seed || 'none') });
       return now();
     }),
@@ -89,17 +93,21 @@ export function controls(context: SandboxContext): Table {
       return waiting();
     }),
     'POST /trigger': takes(
-      strictObject({ type: z.optional(eventType), ...costs }),
+      z.strictObject({ type: z.optional(eventType), ...costs }),
       '{"type": "order.paid", "amount": "19.90", "currency": "USD"}',
       ({ type = 'order.paid', ...options }) => sandbox.trigger(type, options),
     ),
     'POST /doctor': takes(
-      strictObject({ target: string, amount: string, currency: string }),
+      z.strictObject({ target: string, amount: string, currency: string }),
       '{"target": "http://127.0.0.1:3000/webhooks"}',
       ({ target, ...price }) => sandbox.doctor(target, price),
     ),
     'POST /webhook': takes(
-      strictObject({ url: z.optional(z.nullable(text)), secret: string, scheme }),
+      z.strictObject({
+        url: z.optional(z.nullable(z.string())),
+        secret: string,
+        scheme: z.optional(signingScheme),
+      }),
       '{"url": "http://127.0.0.1:3000/webhooks"} or {"url": null}',
       async ({ url, ...signing }) => {
         const target = url === undefined ? settings.webhook : (url ?? undefined);
@@ -108,16 +116,12 @@ export function controls(context: SandboxContext): Table {
         return { url: webhookUrl() };
       },
     ),
-    'POST /balance': takes(
-      strictObject({ settle: z.literal(true, 'pass true.') }),
-      '{"settle": true}',
-      () => {
-        sandbox.settle();
-        return sandbox.balance;
-      },
-    ),
+    'POST /balance': takes(z.strictObject({ settle: z.literal(true) }), '{"settle": true}', () => {
+      sandbox.settle();
+      return sandbox.balance;
+    }),
     'POST /signed-request': takes(
-      strictObject({ eventId: text, tamper: z.optional(tamper) }),
+      z.strictObject({ eventId: z.string(), tamper: z.optional(tamper) }),
       '{"eventId": "evt_…", "tamper": "body"}',
       async ({ eventId, ...options }) => {
         const request = await sandbox.signedRequest(deliveries.event(eventId), options);
@@ -128,12 +132,12 @@ export function controls(context: SandboxContext): Table {
     'POST /snapshot': takesNothing(sandbox.snapshot),
     'POST /key': takesNothing(() => ({ apiKey: sandbox.regenerateKey() })),
     'POST /checkouts/:id/complete': takes(
-      strictObject({ method: z.optional(paymentMethod) }),
+      z.strictObject({ method: z.optional(paymentMethod) }),
       '{"method": "card"}',
       (options, id) => sandbox.completeCheckout(id, options),
     ),
     'POST /checkouts/:id/fail': takes(
-      strictObject({ reason: z._default(declineReason, 'card_declined') }),
+      z.strictObject({ reason: z._default(declineReason, 'card_declined') }),
       '{"reason": "card_declined"}',
       ({ reason }, id) => ({ state: payments.decline(id, reason).state }),
     ),
@@ -144,7 +148,7 @@ export function controls(context: SandboxContext): Table {
     })),
     'POST /products/:id/restore': takesNothing((id) => ({ status: payments.setStatus(id, 'ACTIVE').status })),
     'GET /events': takes(
-      strictObject({ after: string, wait: z.optional(durationMs()) }),
+      z.strictObject({ after: string, wait: z.optional(durationMs()) }),
       '?after=evt_…&wait=5s',
       async ({ after, wait = 0 }, _, gone) => {
         if (after !== undefined) deliveries.event(after);

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import type { Issue } from '../../errors.js';
-import { describeIssues, unknownName } from '../../input/read.js';
+import { issuesInWords, readInto, unknownName } from '../../input/read.js';
 import { limits } from '../../schemas/params.js';
 import { excerpt } from '../service/event.js';
 import type { RequestNotes } from './log.js';
@@ -61,17 +61,16 @@ export function readParameters<Params>(schema: ObjectSchema<Params>, given: obje
   const entries = Object.entries(given);
   const listed = Object.fromEntries(entries.filter(([name]) => known.includes(name)));
   const unknown = entries.map(([name]) => name).filter((name) => !known.includes(name));
-  const described = (issues: readonly Issue[]) => issues.map(({ path, message }) => `${path}: ${message}`);
-  const strays = described(unknown.map((name) => unknownName([], name, known)));
-  const result = schema.safeParse(listed);
-  const problems = result.success ? [] : described(describeIssues(result.error.issues));
+  const strays = unknown.map((name) => unknownName([], name, known));
+  const issues: Issue[] = [];
+  const params = readInto(issues, schema, listed);
   if (strays.length > 0) {
     notes.mark('unknownFields');
-    if (notes.choices.unknownFields === 'reject') problems.push(...strays);
-    else notes.warnings.push(...strays);
+    if (notes.choices.unknownFields === 'reject') issues.push(...strays);
+    else notes.warnings.push(...strays.map((stray) => issuesInWords([stray], '')));
   }
-  if (result.success && problems.length === 0) return result.data;
-  throw new Refusal('validation', problems.join(' '));
+  if (params && issues.length === 0) return params;
+  throw new Refusal('validation', issuesInWords(issues, 'The body'));
 }
 
 // The limits below are not in the specification. A response that depends on one names it.
@@ -86,7 +85,7 @@ export function readProduct<
   if (currency !== undefined && !Intl.supportedValuesOf('currency').includes(currency))
     notes.mark('currencyForm');
   if (image !== undefined && !/^https:/i.test(image))
-    notes.limit('imageScheme', !/^http:/i.test(image) && 'image: is not an http: or https: URL.');
+    notes.limit('imageScheme', !/^http:/i.test(image) && 'image is not an http: or https: URL.');
   checkCredentials(image, 'image', notes);
   return params;
 }
@@ -110,5 +109,5 @@ export function checkCredentials(url: string | undefined, field: string, notes: 
   if (url === undefined) return;
   const { username, password } = new URL(url);
   if (username === '' && password === '') return;
-  notes.limit('urlCredentials', `${field}: holds a user name or password. Pass a URL without them.`);
+  notes.limit('urlCredentials', `${field} holds a user name or password. Pass a URL without them.`);
 }

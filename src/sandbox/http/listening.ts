@@ -4,7 +4,7 @@ import { SandboxError } from '../checks.js';
 import { randomId } from '../service/ids.js';
 import { fetchFailed, NetworkFault } from './fault-response.js';
 import type { Guard } from './guard.js';
-import { type Handle, type Listening, type ListenOptions, serve } from './node.js';
+import { type Handle, type Listening, type ListenOptions, readListenOptions, serve } from './node.js';
 
 /** Port on which the command serves by default, and on which the other commands look for a sandbox. */
 export const usualPort = 4380;
@@ -35,8 +35,9 @@ export function newListening(handle: Handle, guard: Guard, publicUrl: string | u
   }
 
   async function open(options: ListenOptions) {
-    server = await serve(handle, options, publicUrl);
-    if (!server.local) guard.accessToken = options.accessToken || randomId();
+    const given = readListenOptions(options);
+    server = await serve(handle, given, publicUrl);
+    if (!server.local) guard.accessToken = given.accessToken || randomId();
     ticking = setInterval(tick, 200).unref();
     return server;
   }

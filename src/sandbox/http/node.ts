@@ -4,7 +4,7 @@ import type { getRequestListener } from '@hono/node-server';
 import * as z from 'zod/mini';
 import { integer } from '../../input/read.js';
 import { isLoopback } from '../../input/url.js';
-import { parseWith, refuse, SandboxError } from '../checks.js';
+import { readOptions, SandboxError } from '../checks.js';
 import { NetworkFault } from './fault-response.js';
 
 /** Options of `sandbox.listen()`. */
@@ -19,17 +19,28 @@ export interface ListenOptions {
   accessToken?: string | undefined;
 }
 
+const noHost = 'must be an address, such as "127.0.0.1".';
+const listenOptions = z.strictObject({
+  port: z._default(integer(0, 65_535), 0),
+  // Node reads an empty host as every address of the machine.
+  host: z._default(z.string(noHost).check(z.minLength(1, noHost)), '127.0.0.1'),
+  allowHosts: z._default(z.array(z.string()), []),
+  accessToken: z.optional(z.string()),
+});
+
+type CheckedListenOptions = z.output<typeof listenOptions>;
+
+export const readListenOptions = (options: ListenOptions): CheckedListenOptions =>
+  readOptions('listen', listenOptions, options);
+
 export type Handle = (request: Request) => Promise<Response>;
 
 /** An open socket in front of the sandbox. `local` is true if only this machine can reach it. */
 export type Listening = Awaited<ReturnType<typeof serve>>;
 
 /** Serves the sandbox over HTTP. Slow requests are cut off, so that none holds the sandbox up. */
-export async function serve(handle: Handle, options: ListenOptions, publicUrl: string | undefined) {
-  const { port = 0, host = '127.0.0.1', allowHosts = [] } = options;
-  parseWith(z.object({ port: integer(0, 65_535) }), { port }, 'listen');
-  // Node reads an empty host as every address of the machine, so it is refused.
-  refuse('listen', 'host', host === '' ? 'pass an address, such as "127.0.0.1".' : undefined);
+export async function serve(handle: Handle, options: CheckedListenOptions, publicUrl: string | undefined) {
+  const { port, host, allowHosts } = options;
   // The adapter extends `Request` when it is loaded, which Jest with jsdom does not have, so it is imported only here.
   const adapter = await import('@hono/node-server');
   const { RESPONSE_ALREADY_SENT } = await import('@hono/node-server/utils/response');

@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
-import { isPaymentsError } from '../../errors.js';
+import type { Issue } from '../../errors.js';
 import { type Duration, durationMs } from '../../input/duration.js';
-import { valueWithout } from '../../input/fields.js';
+import { convertedField } from '../../input/fields.js';
+import { readInto } from '../../input/read.js';
 import type { SignatureScheme } from '../../webhooks/index.js';
-import { readScheme } from '../../webhooks/scheme.js';
-import { choiceOf, nameIn, parseWith, problemIn, strictObject } from '../checks.js';
+import { schemeSchema } from '../../webhooks/scheme.js';
+import { nameIn } from '../checks.js';
 import { type EventLink, eventLinks } from './event.js';
 
 export const errorStatuses = {
@@ -82,36 +83,32 @@ const defaultRetries: Duration[] = ['5s', '30s', '2m', '10m'];
 const inMs = z.transform((after: number) => ({ after, unit: 'ms' as const }));
 const expiry = z.union(
   [z.strictObject({ after: durationMs(), unit: z.enum(['ms', 's']) }), z.pipe(durationMs(), inMs)],
-  'pass a duration such as "30m", or { after: "30m", unit: "ms" | "s" }.',
+  'must be a duration such as "30m", or { after: "30m", unit: "ms" | "s" }.',
 );
 
-const schema = strictObject({
-  checkoutCreated: choiceOf('session', 'url'),
+/** The schema of a signature scheme that can sign. It keeps the fields as they were passed. */
+export const signingScheme = convertedField((given, refuse): Partial<SignatureScheme> => {
+  const issues: Issue[] = [];
+  const read = readInto(issues, schemeSchema, given);
+  for (const { path, message } of issues) refuse(message, path === '' ? [] : path.split('.'));
+  if (read?.verify) refuse('cannot sign. Leave it out: the sandbox signs with a secret.', ['verify']);
+  return { ...Object(given) };
+});
+
+const choicesShape = {
+  checkoutCreated: z._default(z.enum(['session', 'url']), 'session'),
   expiresIn: z.prefault(expiry, '30m'),
-  unknownFields: choiceOf('ignore', 'reject'),
+  unknownFields: z._default(z.enum(['ignore', 'reject']), 'ignore'),
   eventLink: z._default(nameIn(eventLinks), 'none'),
-  webhookBody: choiceOf('text', 'number'),
-  signature: z._default(valueWithout<Partial<SignatureScheme>>(schemeProblem), {}),
-  retries: z.prefault(z.array(durationMs(), 'pass durations, such as ["5s", "30s"].'), defaultRetries),
+  webhookBody: z._default(z.enum(['text', 'number']), 'text'),
+  signature: z._default(signingScheme, {}),
+  retries: z.prefault(z.array(durationMs(), 'must be durations, such as ["5s", "30s"].'), defaultRetries),
   deliveryTimeout: z.prefault(durationMs(), '10s'),
-  cancel: choiceOf('stay-open', 'close'),
+  cancel: z._default(z.enum(['stay-open', 'close']), 'stay-open'),
   settlement: z.prefault(durationMs(), '24h'),
-} satisfies Record<keyof UnspecifiedChoices, z.ZodMiniType>);
+} satisfies Record<keyof UnspecifiedChoices, z.ZodMiniType>;
 
-export function schemeProblem(scheme: unknown): string | undefined {
-  try {
-    const { verify } = readScheme(scheme);
-    return verify && 'scheme.verify cannot sign. Leave it out: the sandbox signs with a secret.';
-  } catch (error) {
-    if (!isPaymentsError(error)) throw error;
-    return error.message.replace(/^SignatureScheme: /, '');
-  }
-}
-
-export const choicesProblem = (given: object) => problemIn(schema, given);
+export const choicesSchema = z.strictObject(choicesShape);
 
 /** Checked choices, with durations in milliseconds. */
-export type Choices = ReturnType<typeof readChoices>;
-
-export const readChoices = (given: Partial<UnspecifiedChoices> = {}) =>
-  parseWith(schema, given, 'createSandbox: unspecified');
+export type Choices = z.output<typeof choicesSchema>;

@@ -1,5 +1,5 @@
+import * as z from 'zod/mini';
 import type { Product } from '../../schemas/product.js';
-import { oneOf } from '../checks.js';
 import { twoDecimals } from './money.js';
 
 /** Returns a product as the client does, with two decimals in its price. The stored price stays as it was sent, such as `"19.9"`. */
@@ -7,8 +7,8 @@ export function viewProduct(product: Product): Product {
   return { ...structuredClone(product), price: twoDecimals(product.price) };
 }
 
-export const paymentMethod = oneOf(['card', 'walletA', 'walletB']);
-export const declineReason = oneOf(['card_declined', 'insufficient_funds', 'wallet_declined']);
+export const paymentMethod = z.enum(['card', 'walletA', 'walletB']);
+export const declineReason = z.enum(['card_declined', 'insufficient_funds', 'wallet_declined']);
 
 /** Method of a payment. */
 export type PaymentMethod = 'card' | 'walletA' | 'walletB';

@@ -1,5 +1,6 @@
+import { quote } from '../../input/visible.js';
 import type { Product } from '../../schemas/product.js';
-import { quoteValue, SandboxError } from '../checks.js';
+import { SandboxError } from '../checks.js';
 import { Agenda } from './clock.js';
 import type { SandboxEvent } from './event.js';
 import type { Ids } from './ids.js';
@@ -42,6 +43,6 @@ export function findIn<One>(map: ReadonlyMap<string, One>, noun: string, ref: un
   const one = typeof id === 'string' ? map.get(id) : undefined;
   if (one) return one;
   const wanted = noun === 'checkout' ? 'the id or the url' : 'the id';
-  const problem = `There is no ${noun} ${quoteValue(ref)}. Pass ${wanted} of one.`;
+  const problem = `There is no ${noun} ${quote(ref)}. Pass ${wanted} of one.`;
   throw new SandboxError(typeof ref === 'string' ? 'unknown_id' : 'invalid_options', problem);
 }

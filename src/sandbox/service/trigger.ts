@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { productCreateParams } from '../../schemas/params.js';
-import { parseWith, strictObject } from '../checks.js';
+import { readOptions } from '../checks.js';
 import { type EventType, eventType } from './event.js';
 import { twoDecimals } from './money.js';
 import type { Payment, Payments } from './payments.js';
@@ -18,6 +18,8 @@ const { price, currency } = productCreateParams.def.shape;
 /** Schemas of amount and currency, which are those of a product. */
 export const costs = { amount: z.optional(price), currency };
 
+const triggerOptions = z.strictObject(costs);
+
 /** Functions that cause an event of each type, with a real product and checkout. */
 const causes: Record<EventType, (payments: Payments, price: string, currency: string) => Payment> = {
   'order.paid': (payments, price, currency) => {
@@ -32,7 +34,7 @@ const causes: Record<EventType, (payments: Payments, price: string, currency: st
 
 /** Causes an event with everything that a handler may read back afterwards. `usual` is the balance's currency. */
 export function causeEvent(payments: Payments, type: EventType, options: TriggerOptions = {}, usual: string) {
-  const cause = causes[parseWith(eventType, type, 'trigger: type')];
-  const { amount = '19.90', currency = usual } = parseWith(strictObject(costs), options, 'trigger');
+  const cause = causes[readOptions('trigger', z.object({ type: eventType }), { type }).type];
+  const { amount = '19.90', currency = usual } = readOptions('trigger', triggerOptions, options);
   return cause(payments, amount, currency);
 }

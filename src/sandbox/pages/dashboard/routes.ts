@@ -1,5 +1,7 @@
 import { Hono } from 'hono/tiny';
-import { InvalidField, parseWith, SandboxError } from '../../checks.js';
+import * as z from 'zod/mini';
+import { issuesInWords } from '../../../input/read.js';
+import { InvalidOptions, readOptions, SandboxError } from '../../checks.js';
 import type { SandboxContext } from '../../context.js';
 import { outOfDate, readForm } from '../../http/input.js';
 import { eventType } from '../../service/event.js';
@@ -19,6 +21,8 @@ const pages = {
   '/developer': developerPage,
   '/developer/doctor': doctorPage,
 };
+
+const testEventForm = z.object({ type: eventType });
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -44,8 +48,9 @@ export function dashboardPages(context: SandboxContext): Hono {
         return outcome instanceof Response ? outcome : goTo(page.replace(':id', id));
       } catch (error) {
         if (!(error instanceof SandboxError)) throw error;
-        const { field = '', problem = error.message } = InvalidField.in(error) ?? {};
-        return refuse(error.code === 'unknown_id' ? 404 : 409, field + problem);
+        const issues = InvalidOptions.issuesOf(error);
+        const problem = issues ? issuesInWords(issues, 'The form') : error.message;
+        return refuse(error.code === 'unknown_id' ? 404 : 409, problem);
       }
     });
   }
@@ -72,7 +77,8 @@ export function dashboardPages(context: SandboxContext): Hono {
     return goTo('/developer#webhook');
   });
   action('/developer/test-event', '/developer', async (fields) => {
-    const { event } = await sandbox.trigger(parseWith(eventType, fields.type, 'type'));
+    const { type } = readOptions('trigger', testEventForm, fields);
+    const { event } = await sandbox.trigger(type);
     return goTo(`/events/${event.id}`);
   });
   action('/developer/doctor', '/developer/doctor', async () => void (await sandbox.doctor()));
