@@ -139,7 +139,7 @@ const refusals: ReadonlyMap<number, Refusal> = new Map([
     ],
   ],
   [409, [errors.ConflictError, '']],
-  [407, [errors.ApiError, ': the proxy asks for credentials. Put them in its URL.']],
+  [407, [errors.ApiError, ' The proxy asks for credentials. Put them in its URL.']],
   [413, invalidRequest],
   [422, invalidRequest],
   [429, [errors.RateLimitError, ' Wait before the next request.']],

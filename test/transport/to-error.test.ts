@@ -246,6 +246,7 @@ describe('a refusal', () => {
     [403, PermissionDeniedError, 'rejected', 'never', ' This API key is not allowed to do that.'],
     [404, NotFoundError, 'rejected', 'never', nothingFound],
     [405, ApiError, 'rejected', 'never', ''],
+    [407, ApiError, 'rejected', 'never', ' The proxy asks for credentials. Put them in its URL.'],
     [408, ApiError, 'unknown', 'get', ''],
     [409, ConflictError, 'rejected', 'never', ''],
     [413, InvalidRequestError, 'rejected', 'never', contentRefused],
