@@ -296,7 +296,11 @@ test('the command lists what is held with its candidates, decides and dismisses'
     { payment: { id: 'ord_2' } },
   ]);
   expect(held('--decide', 'ord_1', '--order', 'A').stdout).toMatch(
-    /credited to order A\s.*fulfil it by hand/s,
+    /credited to order A\s.*Your shop is not told, .*: fulfil it by hand\.\n$/s,
+  );
+  expect(await book.within(({ decide }) => decide('ord_1', 'A'))).toEqual([]);
+  expect(held('--help').stdout.replace(/\s+/g, ' ')).toMatch(
+    /--decide <payment> .*fulfil it by hand, or call book\.decide\(\) in your code instead/,
   );
   expect(held('--dismiss', 'ord_2')).toMatchObject({
     status: 0,
