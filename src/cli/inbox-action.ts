@@ -2,7 +2,7 @@ import type { Inbox } from '../inbox/open-inbox.js';
 import { escapeInvisible } from '../input/visible.js';
 import { type Command, command, type Flag, type Flags, refuseWords } from './command.js';
 import { withInbox } from './inbox-place.js';
-import { CommandError, columns, refuseUnless, show, variable } from './terminal.js';
+import { columns, refuseUnless, show, variable } from './terminal.js';
 
 /** Flags of every action. */
 const everyFlag = {
@@ -75,10 +75,6 @@ export function readKeyWord([key = '']: readonly string[]): string {
 export function readTolerance(given: Flags<'tolerance'>): number | undefined {
   const ms = given.duration('tolerance', '1ms');
   return ms === undefined ? undefined : ms / 1000;
-}
-
-export function notWaiting(key: string, states = 'pending or parked'): CommandError {
-  return new CommandError(`There is no delivery ${JSON.stringify(key)} that is ${states}.`);
 }
 
 export function tableText(rows: readonly (readonly unknown[])[]): string {

@@ -1,10 +1,20 @@
+import type { Inbox } from '../inbox/open-inbox.js';
 import { readGivenChecks } from '../webhooks/checks.js';
 import { headerPairs } from '../webhooks/headers.js';
 import { recoverDelivery } from '../webhooks/recover.js';
 import { deliveryInFile } from './delivery-file.js';
-import { action, notWaiting, readKeyWord, readTolerance, tableText } from './inbox-action.js';
+import { action, readKeyWord, readTolerance, tableText } from './inbox-action.js';
 import { readSchemeFlag, schemeFlag, webhookSecret } from './signing.js';
 import { CommandError, paragraphs, refuseUnless, verdict } from './terminal.js';
+
+async function notWaiting(inbox: Inbox, key: string, states = 'pending or parked'): Promise<CommandError> {
+  const name = JSON.stringify(key);
+  if ((await inbox.get(key))?.state !== 'running')
+    return new CommandError(`There is no delivery ${name} that is ${states}.`);
+  return new CommandError(
+    `Delivery ${name} is running. If its server was killed, it is due within a minute. If its function is stuck, run retry with --force.`,
+  );
+}
 
 /** The most entries that one call of `list()` returns. */
 const most = 1000;
@@ -94,7 +104,7 @@ export const retry = action({
       const one = async () => Number(await inbox.retry(key, { force }));
       const count = parked ? await inbox.retryParked() : pending ? await inbox.retryPending() : await one();
       if (isOne && count === 0)
-        throw notWaiting(key, force ? 'pending, running or parked' : 'pending or parked');
+        throw await notWaiting(inbox, key, force ? 'pending, running or parked' : 'pending or parked');
       return [verdict(true, `${count} due now`), { retried: count }];
     };
   },
@@ -109,7 +119,7 @@ export const discard = action({
   plan(_given, words) {
     const key = readKeyWord(words);
     return async (inbox) => {
-      if (!(await inbox.discard(key))) throw notWaiting(key);
+      if (!(await inbox.discard(key))) throw await notWaiting(inbox, key);
       return [verdict(true, 'discarded'), { discarded: 1 }];
     };
   },

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { sign } from '../../../src/webhooks/index.js';
-import { orderPaid, secret, temporaryFile, temporaryFolder } from '../inboxes.js';
+import { orderPaid, secret, temporaryFile, temporaryFolder, withResolvers } from '../inboxes.js';
 import { runInbox } from '../program.js';
 import { isPostgres, newPlace, opened, type Place } from './places.js';
 
@@ -90,6 +90,20 @@ describe('merchant-payments inbox', () => {
         stderr: 'There is no delivery "order.paid:ord_1" that is pending or parked.\n',
       });
     }
+  });
+
+  it('retry and discard of what is running say so', async () => {
+    const place = newPlace();
+    const { promise, resolve } = withResolvers();
+    const { inbox, post } = opened({ place, on: { 'order.paid': () => promise } });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ running: 1 }));
+    for (const action of ['retry', 'discard'])
+      expect(run(place, action, 'order.paid:ord_1')).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining('is running. If its server was killed, it is due within a minute.'),
+      });
+    resolve();
   });
 
   it('discards a delivery, and purges what is old', async () => {
