@@ -10,8 +10,11 @@ export const copy = actionAt(
       'copies deliveries, quarantine and order book into another inbox: from a file to PostgreSQL, or back',
     usage: ` --to <file>|<postgres://…>
 
-What is running is pending in the copy. A key that is there already is left as it is, so run it again for what came in
-meanwhile; an order or payment of the book takes over what has happened to it since. The source is not changed. Between two databases, --schema is that of both.`,
+Stop the server of the source first. That of the copy may store webhooks with work: false, and takes no orders until the copy
+is made. What is running is pending in the copy. A key that is there already is left as it is, but what has never run there
+is done if the source has done it; an order or payment of the book takes over what has happened to it since. The exit code
+is 1 if open orders ask for the same amount, or if a delivery has run in both. The source is not changed. Between two
+databases, --schema is that of both.`,
     example: ' --to postgres://user@db.example/shop',
     flags: { to: ['<place>', 'the file or URL of the other inbox, which is made if there is none'] },
   },
@@ -28,7 +31,8 @@ meanwhile; an order or payment of the book takes over what has happened to it si
     const result = await withTables(place, schemaOf(place), (source) =>
       withTables(to, schemaOf(to), (target) => copyTables(source, target), true),
     );
-    const { copied, present, refused, refusedPresent, orders, payments } = result;
+    const { copied, present, doneSince, ranInBoth, refused, refusedPresent, orders, payments } = result;
+    const sameAmount = result.sameAmount ?? [];
     const book = Object.entries({ orders, payments }).flatMap(([name, counted]) =>
       counted
         ? [
@@ -39,10 +43,18 @@ meanwhile; an order or payment of the book takes over what has happened to it si
     );
     const counts = Object.entries(copied).filter(([state]) => state !== 'running');
     const total = counts.reduce((sum, [, count]) => sum + count, 0);
+    const isOk = ranInBoth.length + sameAmount.length === 0;
+    const done = doneSince > 0 ? `; ${doneSince} of these are done since` : '';
     const text = paragraphs(
-      verdict(true, `${total} deliveries copied, ${present} were there`),
+      verdict(isOk, `${total} deliveries copied, ${present} were there${done}`),
       tableText([...counts, ['refused', refused], ['refused, were there', refusedPresent], ...book]),
+      ranInBoth.length > 0 &&
+        `Done in the source, and have run in the copy too. Check that each was fulfilled once:\n${tableText(ranInBoth.map((key) => [key]))}`,
+      sameAmount.length > 0 &&
+        `Open orders that ask for the same amount. Cancel one of them, or decide on their payments by hand:\n${tableText(
+          sameAmount.map(({ amount, currency, id }) => [amount, currency, id]),
+        )}`,
     );
-    return [text, result];
+    return [text, result, isOk];
   },
 );

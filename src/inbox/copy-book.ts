@@ -1,6 +1,6 @@
 import { number, pageSize, text } from './copy.js';
 import type { BookPlace } from './order-place.js';
-import { type Row, raw, type Statement, sql, type Work } from './sql.js';
+import { now, type Row, raw, type Statement, sql, type Work } from './sql.js';
 
 /** The number of rows that were copied, and of those whose id was there before. */
 interface Counts {
@@ -8,11 +8,17 @@ interface Counts {
   present: number;
 }
 
-/** Copies orders and payments into another order book. A row that is there is changed only if it is behind. */
+/** An order that may be paid, and asks for the same amount as another one. */
+type Ambiguous = Record<'id' | 'amount' | 'currency', string>;
+
+/**
+ * Copies orders and payments into another order book. A row that is there is changed only if it is behind. `sameAmount` has the
+ * orders of which the book cannot tell the payments: two books gave out the same amount.
+ */
 export async function copyBook(
   source: BookPlace,
   target: BookPlace,
-): Promise<{ orders: Counts; payments: Counts }> {
+): Promise<{ orders: Counts; payments: Counts; sameAmount: Ambiguous[] }> {
   const { orders, payments } = await source.run(function* (): Work<{ orders: Row[]; payments: Row[] }> {
     const orders = yield sql`SELECT * FROM payments_order`;
     return { orders, payments: yield sql`SELECT * FROM payments_order_payment` };
@@ -20,6 +26,7 @@ export async function copyBook(
   return {
     orders: await addAll(target, orders, addOrder),
     payments: await addAll(target, payments, addPayment),
+    sameAmount: await target.run(findSameAmount),
   };
 }
 
@@ -36,6 +43,21 @@ async function addAll(
       return added;
     });
   return { copied, present: rows.length - copied };
+}
+
+/** Returns the orders that may be paid and ask for the same amount as another one. */
+function* findSameAmount(): Work<Ambiguous[]> {
+  const isPayable = sql`state IN ('reserved', 'open') AND payable_until > ${now}`;
+  const payable = sql`SELECT id, amount, currency FROM payments_order WHERE ${isPayable}`;
+  const rows = yield sql`SELECT * FROM (${payable}) AS one
+    WHERE EXISTS (SELECT 1 FROM (${payable}) AS other
+      WHERE other.amount = one.amount AND other.currency = one.currency AND other.id <> one.id)
+    ORDER BY currency, amount, id`;
+  return rows.map(({ id, amount, currency }) => ({
+    id: String(id),
+    amount: String(amount),
+    currency: String(currency),
+  }));
 }
 
 /** Stores an order. An order that is there may have got a checkout, or have been paid, in the source since. */

@@ -345,7 +345,9 @@ describe('merchant-payments inbox', () => {
     const file = temporaryFile();
     const counts = { pending: 1, running: 0, done: 1, parked: 1, discarded: 1 };
     const first = run(place, 'copy', '--to', file, '--json');
-    expect(JSON.parse(first.stdout)).toEqual({ copied: counts, present: 0, refused: 1, refusedPresent: 0 });
+    expect(JSON.parse(first.stdout)).toEqual({
+      ...{ copied: counts, present: 0, doneSince: 0, ranInBoth: [], refused: 1, refusedPresent: 0 },
+    });
     const second = newPlace();
     const back = () => run({ args: [file], cwd: place.cwd }, 'copy', '--to', ...second.args);
     expect(back().stdout).toContain('4 deliveries copied, 0 were there');
@@ -364,6 +366,110 @@ describe('merchant-payments inbox', () => {
       before[1]?.map(({ id: _, ...rest }: { id?: unknown }) => rest) ?? [],
     );
     expect(await copy.inbox.recover({ secret: 'whsec_last' })).toMatchObject({ recovered: 1 });
+  });
+
+  /** Copies through a file: one of the two copies is from a file to a place. Returns the result of the second. */
+  function copyThrough(file: string, from: Place, to: Place) {
+    run(from, 'copy', '--to', file);
+    const copied = run({ args: [file], cwd: from.cwd }, 'copy', '--to', ...to.args, '--json');
+    return { ...copied, result: JSON.parse(copied.stdout) };
+  }
+
+  it('is how a shop moves: each webhook that either server stored is fulfilled once', async () => {
+    const [place, second, file] = [newPlace(), newPlace(), temporaryFile()];
+    const begun: string[] = [];
+    const { promise, resolve } = withResolvers();
+    const old = opened({
+      place,
+      on: {
+        'order.paid': async ({ data }) => {
+          begun.push(data.order_id);
+          if (data.order_id === 'ord_slow') await promise;
+        },
+      },
+    });
+    const storing = opened({ place: second, work: false });
+    for (const id of ['ord_done', 'ord_both', 'ord_slow']) await old.post(orderPaid(id));
+    for (const id of ['ord_new', 'ord_both']) await storing.post(orderPaid(id));
+    await vi.waitFor(() => expect(begun).toContain('ord_slow'));
+    await old.inbox.close();
+    expect(copyThrough(file, place, second)).toMatchObject({
+      status: 0,
+      result: { copied: { pending: 1, done: 1 }, present: 1, doneSince: 1 },
+    });
+    resolve();
+    const { inbox, calls } = opened({ place: second });
+    await inbox.idle();
+    expect(calls.map(([id]) => id).sort()).toEqual(['ord_new', 'ord_slow']);
+    expect(await inbox.stats()).toMatchObject({ done: 4, pending: 0 });
+  });
+
+  it('copied again, a delivery is done that the source has done since; nothing becomes pending again', async () => {
+    const { place, post, inbox, fail } = await filled();
+    const [second, file] = [newPlace(), temporaryFile()];
+    copyThrough(file, place, second);
+    fail.on = false;
+    await inbox.retryParked();
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 2 }));
+    await post(orderPaid('ord_2').replace('19.90', '9.90'));
+    expect(copyThrough(file, place, second)).toMatchObject({ status: 0, result: { doneSince: 1 } });
+    const copy = opened({ place: second });
+    await copy.post(orderPaid('ord_3'));
+    await copy.inbox.idle();
+    expect(copy.calls.map(([id]) => id)).toEqual(['ord_3']);
+    await place.run(
+      "UPDATE $inbox SET state = 'pending', due_at = 9000000000000 WHERE key = 'order.paid:ord_1'",
+    );
+    copyThrough(file, place, second);
+    expect(await copy.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done' });
+  });
+
+  it('says which deliveries have run in both, and leaves them as they are', async () => {
+    const [place, second] = [newPlace(), newPlace()];
+    for (const id of ['ord_1', 'ord_2']) {
+      for (const each of [place, second]) {
+        const fails = each === second && id === 'ord_2';
+        const { inbox, post } = opened({
+          place: each,
+          retries: [],
+          on: { 'order.paid': () => fails && Promise.reject(new Error('no stock')) },
+        });
+        await post(orderPaid(id));
+        await inbox.idle();
+        await inbox.close();
+      }
+    }
+    const { status, result } = copyThrough(temporaryFile(), place, second);
+    expect(status).toBe(1);
+    expect(result).toMatchObject({ doneSince: 0, ranInBoth: ['order.paid:ord_2'] });
+    expect(await opened({ place: second }).inbox.stats()).toMatchObject({ done: 1, parked: 1 });
+  });
+
+  it('says which open orders ask for the same amount in the copy', async () => {
+    const [place, second, file] = [newPlace(), newPlace(), temporaryFile()];
+    for (const [each, ids] of [
+      [place, ['ann', 'carl']],
+      [second, ['early', 'eva', 'gus']],
+    ] as const) {
+      await opened({ place: each, work: false }).inbox.stats();
+      const book = each.openBook();
+      for (const id of ids) {
+        await book.reserve({ id, price: '24.00', currency: 'USD' });
+        await book.open(id, { expiresAt: new Date('2100-01-01') });
+      }
+    }
+    run(place, 'copy', '--to', file);
+    const from = { args: [file], cwd: place.cwd };
+    const { status, stdout } = run(from, 'copy', '--to', ...second.args);
+    expect(status).toBe(1);
+    expect(stdout).toContain(
+      'same amount. Cancel one of them, or decide on their payments by hand:\n' +
+        '23.99   USD   carl\n23.99   USD   eva\n24.00   USD   ann\n24.00   USD   early\n',
+    );
+    const book = second.openBook();
+    await book.cancel('early');
+    await book.cancel('eva');
+    expect(run(from, 'copy', '--to', ...second.args).status).toBe(0);
   });
 
   it('copies the order book too, and again what has happened to its orders and payments since', async () => {
