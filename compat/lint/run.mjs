@@ -32,7 +32,6 @@ const shown =
 // Prisma's client is generated: inbox/samples.test.ts does that.
 cpSync('examples', `${folder}/examples`, { recursive: true, filter: (path) => !/prisma\.ts$/.test(path) });
 writeFileSync(`${folder}/examples/planted.ts`, `${shown}\n${wrong}`);
-const ofNext = { extends: './tsconfig.json', compilerOptions: { types: ['node'] } };
 const sqlite = 'fulfilment/node-sqlite.d.ts'; // the types of Node 20 are installed
 const projects = Object.entries({
   examples: {
@@ -40,8 +39,8 @@ const projects = Object.entries({
     include: ['.', `../../${sqlite}`],
     exclude: ['nextjs', 'shop-next'],
   },
-  'examples/nextjs': { ...ofNext, include: ['.', `../../../${sqlite}`] },
-  'examples/shop-next': { ...ofNext, include: ['.'] },
+  'examples/nextjs': { extends: './tsconfig.json', include: ['.', `../../../${sqlite}`] },
+  'examples/shop-next': { extends: './tsconfig.json', include: ['.'] },
 }).map(([name, config]) => {
   writeFileSync(`${folder}/${name}/tsconfig.lint.json`, JSON.stringify(config));
   return `${name}/tsconfig.lint.json`;
