@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -34,9 +35,10 @@ export const exec = command({
     const { context, end, loaded } = await startServing(given, 0, webhook);
     const { dashboardUrl } = context.sandbox;
     if (!given.has('quiet')) {
-      const isNew =
-        'This sandbox is new: it knows no earlier product. To keep its data, pass --data shop.json.';
-      warn(`${loaded ?? isNew}\nSandbox dashboard: ${dashboardUrl}`);
+      const keep = given.text('data') === undefined ? ' To keep its data, pass --data shop.json.' : '';
+      warn(
+        `${loaded ?? `This sandbox is new: it knows no earlier product.${keep}`}\nSandbox dashboard: ${dashboardUrl}`,
+      );
       if (port !== undefined && port !== Number(process.env.PORT || 3000))
         warn(`Port 3000 is taken: the command gets PORT=${port}.`);
       watch(context, false, warn, ({ type }) => type !== 'request');
@@ -66,18 +68,48 @@ async function runToEnd(program: readonly string[], env: NodeJS.ProcessEnv): Pro
   // The terminal sends Ctrl-C to its whole foreground group, so the child gets it without this process.
   const fromTerminal = hasTerminal();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  let endLeft = () => {};
   const pass = (signal: NodeJS.Signals) => {
-    if (signal !== 'SIGINT' || !fromTerminal) child.kill(signal);
+    if (signal === 'SIGINT' && fromTerminal) return;
+    const started = startedBy(child.pid);
+    endLeft = () => {
+      for (const id of started) trySignal(id, signal);
+    };
+    child.kill(signal);
   };
   for (const signal of signals) process.on(signal, pass);
   try {
     await once(child, 'exit');
+    endLeft();
     return child.exitCode ?? 128 + (child.signalCode ? constants.signals[child.signalCode] : 0);
   } catch (error) {
     warn(`${program[0]} could not be started (${codeOf(error)}). Is it installed? May it be run?`);
     return codeOf(error) === 'ENOENT' ? 127 : 126;
   } finally {
     for (const signal of signals) process.off(signal, pass);
+  }
+}
+
+/**
+ * Returns the ids of all processes below a process: npx and a shell may end without passing a signal on to their program. A
+ * group of its own would lose the terminal, and outlive a SIGKILL to the group of this process. Windows has no `ps`.
+ */
+function startedBy(pid: number | undefined): number[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid,ppid'], { encoding: 'utf8' });
+  const all = [...`${stdout}`.matchAll(/(\d+) +(\d+)/g)].map(([, id, parent]) => [
+    Number(id),
+    Number(parent),
+  ]);
+  const below = (parent: number | undefined): number[] =>
+    all.flatMap(([id = 0, of]) => (of === parent ? [id, ...below(id)] : []));
+  return below(pid);
+}
+
+function trySignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended.
   }
 }
 

@@ -104,6 +104,8 @@ describe('merchant-payments exec --webhook-path', () => {
       /^This sandbox is new: .*--data shop\.json\.\nSandbox dashboard: http:\S+\n\S+ {2}checkout chk_\w+ {2}paid {2}ord_\w+\n\d\d:\d\d:\d\d {2}order\.paid ord_\w+ {2}delivered 200 {2}\d+ ms, attempt 1\n$/,
     );
     expect((await pay({ PORT }, '--quiet')).stderr).toBe('');
+    const kept = (await pay({ PORT }, '--data', 'new.json')).stderr;
+    expect(kept).toMatch(/^This sandbox is new: it knows no earlier product\.\nSandbox dashboard: /);
   });
 
   test('takes an empty PORT for none', async () => {
@@ -157,7 +159,37 @@ describe('a signal to merchant-payments exec', () => {
       expect((await ended).status).toBe(7);
     },
   );
+
+  test.skipIf(isWindows || !isInstalled('ps'))('ends what its program has started, too', async () => {
+    const server = 'console.log(`started ${process.pid}`); setInterval(() => {}, 1000);';
+    const shell = `sh -c '"$0" "$@" & wait' "$0" "$@" & wait`; // neither shell passes a signal on
+    const { child, output } = program.start([
+      'exec',
+      '--',
+      'sh',
+      '-c',
+      shell,
+      process.execPath,
+      '-e',
+      server,
+    ]);
+    await expect.poll(() => output.stdout, { timeout: 20_000 }).toContain('started');
+    const pid = Number(/started (\d+)/.exec(output.stdout)?.[1]);
+    onTestFinished(() => {
+      if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+    });
+    child.kill('SIGTERM');
+    await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+  });
 });
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 /** Listens on a port until the test is finished, unless something else does. */
 async function take(port: number, host: string): Promise<void> {
