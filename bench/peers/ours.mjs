@@ -1,8 +1,7 @@
-// merchant-payments as it is published: from dist/.
-import { PaymentsClient } from '../../dist/index.js';
+// merchant-payments as it is published: from dist/, or from another build's (`build:/path/to/dist`).
 import { newProduct } from '../lib/answers.mjs';
 
-function ours({ baseUrl }, options = {}) {
+export function peerOf({ PaymentsClient }, { baseUrl }, options = {}) {
   const payments = new PaymentsClient({
     apiKey: 'service_test_0123456789abcdef',
     baseUrl: `${baseUrl}/service`,
@@ -19,7 +18,9 @@ function ours({ baseUrl }, options = {}) {
   };
 }
 
-const prefetching = (prefetch) => (settings) => ours(settings, { prefetch });
+const built = await import('../../dist/index.js');
+const ours = (settings) => peerOf(built, settings);
+const prefetching = (prefetch) => (settings) => peerOf(built, settings, { prefetch });
 
 export default Object.assign(ours, {
   'prefetch-2': prefetching(2),
