@@ -56,7 +56,7 @@ const time = (date: Date) => date.toISOString().slice(11, 16);
 const why = {
   no_candidate: 'No open order asks for this amount.',
   several_candidates: 'Several orders ask for this amount, and the webhook does not say which one it is.',
-  expired: 'Only this order asks for the amount, but its checkout had expired.',
+  expired: 'The checkout had expired of each order that asks for this amount.',
   only_candidate: 'Only this order asks for the amount by now.',
   returned: 'Only this customer came back.',
 };

@@ -12,7 +12,7 @@ const why = {
 
 /** Reminder after a decision: the command does not know the shop's tables, so it cannot fulfil the order. */
 const unfulfilled =
-  'Your shop was not told: fulfil it by hand, or decide in your code, in the transaction that fulfils it.';
+  'Your shop is not told, and book.decide() of your code returns nothing for this order from now on: fulfil it by hand.';
 
 export const decideHeld = actionAt(
   {
@@ -22,7 +22,10 @@ export const decideHeld = actionAt(
     usage: ' [--decide <payment> --order <order> | --dismiss <payment>]',
     example: ' --decide ord_1001 --order 7',
     flags: {
-      decide: ['<payment>', 'credits this payment to --order, even before its webhook arrives'],
+      decide: [
+        '<payment>',
+        'credits this payment to --order, even before its webhook arrives; fulfil it by hand, or call book.decide() in your code instead',
+      ],
       order: ['<order>', 'with --decide: the id of the order in your shop'],
       dismiss: ['<payment>', 'marks this payment as one for no order, as after a refund'],
     },

@@ -74,7 +74,7 @@ export interface InboxHookFacts extends Pick<WebhookHookFacts, 'received' | 'dup
   };
   /** There are no more attempts until somebody calls `retry()`. `attempt` is 0 if there was none. */
   parked: AttemptFacts & {
-    /** The reason, such as the error of the last attempt, as text. */
+    /** The reason, as text: the error of the last attempt, which `failed` has as `error`, or another one. */
     lastError: string;
   };
 }

@@ -86,8 +86,9 @@ export interface OrderBook<Client = never> {
   /** Returns the payments that a person has to decide on, the oldest first, at most 1000. */
   held: () => Promise<HeldPayment[]>;
   /**
-   * Credits a payment by hand, and returns the orders that are paid by that. The webhook of the payment may come later: if it has
-   * the amount of the order, it then changes nothing. Pass your transaction to fulfil the order in it.
+   * Credits a payment by hand, and returns the orders that are paid by that: none, if the payment was credited to the order before,
+   * as by the command. Pass your transaction to fulfil the order in it. The webhook of the payment may come later: if it has the
+   * amount of the order, it then changes nothing. So an unknown id is accepted, and after a typo the real payment stays held.
    */
   decide: {
     (paymentId: string, orderId: ReserveParams['id']): Promise<PaidOrder[]>;

@@ -46,11 +46,15 @@ export interface PaidOrder extends Sum {
 export interface HeldPayment {
   /** The payment. */
   payment: BookPayment;
-  /** Orders that the payment may be for. Cancelled orders come last, and are credited only by hand. */
+  /**
+   * Orders that the payment may be for. Last come those that are credited only by hand, at most 20: cancelled ones, and open ones
+   * whose checkout expired more than `lateFor` before.
+   */
   candidates: BookOrder[];
   /**
-   * `expired`: the checkout of its only candidate had expired. `only_candidate` and `returned`: the payment has become certain
-   * since it came, as when an order was cancelled, and is credited with the next payment of its amount.
+   * `expired`: the checkout of its only candidate had expired, or each one more than `lateFor` before. `only_candidate` and
+   * `returned`: the payment has become certain since it came, as when an order was cancelled, and is credited with the next
+   * payment of its amount.
    */
   because: 'no_candidate' | 'several_candidates' | 'expired' | 'only_candidate' | 'returned';
 }
@@ -73,6 +77,8 @@ const unknownEndMs = 24 * 3_600_000;
 const clockMs = 60_000;
 const overdueMs = 15 * 60_000;
 const mostListed = 1000;
+/** The most orders that only a person credits, among the candidates of a payment. */
+const mostPast = 20;
 
 /** Reserves the one of `amounts` that has been free for the longest, the highest of several. Returns `null` if none is free. */
 export function* reserve(
@@ -242,17 +248,24 @@ export function* listHeld(rules: BookRules): Work<HeldPayment[]> {
   const listed = waiting.map(toPayment);
   const all = new Map<string, HeldPayment>();
   for (const sum of new Map(listed.map((payment) => [sumOf(payment), payment])).values()) {
-    const { matched, held: undecided, oldest } = yield* review(rules, sum);
-    const closed =
+    const { matched, held: undecided } = yield* review(rules, sum);
+    const rows: Row[] =
       yield sql`SELECT * FROM payments_order WHERE amount = ${sum.amount} AND currency = ${sum.currency}
-      AND payable_until >= ${oldest - rules.lateMs} AND state = 'cancelled' ORDER BY created_at, id`;
-    const cancelled = closed.map(toOrder);
-    for (const { payment, candidates, because } of undecided)
+      AND state IN ('open', 'cancelled') ORDER BY payable_until DESC, id LIMIT ${mostListed}`;
+    const certain = new Set(matched.map(({ order }) => order.id));
+    const unpaid = rows.map(toOrder).filter(({ id }) => !certain.has(id));
+    for (const { payment, candidates, because } of undecided) {
+      const known = new Set(candidates.map(({ id }) => id));
+      const madeUntil = payment.receivedAt.getTime() + clockMs;
+      const isPast = ({ id, createdAt }: BookOrder) => !known.has(id) && createdAt.getTime() <= madeUntil;
+      const past = unpaid.filter(isPast).slice(0, mostPast);
       all.set(payment.id, {
         payment,
-        candidates: [...candidates.map(({ order }) => order), ...cancelled],
-        because,
+        candidates: [...candidates.map(({ order }) => order), ...past],
+        because:
+          because === 'no_candidate' && past.some(({ state }) => state === 'open') ? 'expired' : because,
       });
+    }
     for (const { payment, order, because } of matched)
       all.set(payment.id, { payment, candidates: [order.order], because });
   }
@@ -301,7 +314,7 @@ function* review({ lateMs, trustReturns }: BookRules, { amount, currency }: Sum)
   const orders = found.map(toOrder).map((order) => {
     return { ...order, createdAt: new Date(order.createdAt.getTime() - clockMs), order };
   });
-  return { ...matchPayments({ orders, payments, lateFor: lateMs, trustReturns }), oldest };
+  return matchPayments({ orders, payments, lateFor: lateMs, trustReturns });
 }
 
 /** Returns when the webhook of a payment arrived, if an inbox in this place has it: the delivery may have waited there. */

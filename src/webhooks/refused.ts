@@ -12,8 +12,8 @@ export interface RefusedDelivery {
   /** Length of the body in bytes. */
   bytes: number;
   /**
-   * The headers that begin with `x-` or that the scheme signs; with your own `verify` all headers but cookies and
-   * credentials.
+   * The headers that begin with `x-`, that the scheme signs, or that are named like a signature or timestamp; with your own
+   * `verify` all headers but cookies and credentials.
    */
   headers: Record<string, string>;
   /** The body as received; base64 if `encoding` says so. */
@@ -53,11 +53,12 @@ export function toRefused(request: RefusedRequest): RefusedDelivery | undefined 
   const body = readBody(request.rawBody);
   if (body.byteLength > longestRefused) return undefined;
   const mayBeRead = (name: string) =>
-    (readsAny || name.startsWith('x-')) && !/cookie|authorization/.test(name);
+    (readsAny || /^x-|sign|timestamp/.test(name)) && !/cookie|authorization/.test(name);
   const kept = headerPairs(request.headers)
     .filter(([name]) => signatureHeaders.includes(name) || mayBeRead(name))
     .filter(([, value]) => value.length <= longestHeader);
-  if (!kept.some(([name]) => name === signatureHeaders[0])) return undefined;
+  // The scheme may name the wrong header.
+  if (!kept.some(([name]) => name === signatureHeaders[0] || name.includes('sign'))) return undefined;
   const facts = { code, receivedAt: receivedAt.toISOString(), bytes: body.byteLength };
   return { ...facts, headers: Object.fromEntries(kept), ...encodeBody(body) };
 }

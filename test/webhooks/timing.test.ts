@@ -1,18 +1,13 @@
-import { timingSafeEqual } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { sign, verify } from '../../src/webhooks/index.js';
 
-vi.mock('node:crypto', async (original) => ({
-  ...(await original<typeof import('node:crypto')>()),
-  timingSafeEqual: vi.fn(),
-}));
-const compare = vi.mocked(timingSafeEqual);
 const secret = 'whsec_merchant_test_7Qm2xV9c';
 const rawBody = '{"type":"ping"}';
 const right = sign({ rawBody, secret });
 const wrong = { ...right, 'x-service-signature': 'ab'.repeat(32) };
 
 test('nothing but timingSafeEqual, which takes as long for any two digests, says whether a signature is right', () => {
+  const compare = vi.spyOn(process.getBuiltinModule('node:crypto'), 'timingSafeEqual');
   compare.mockReturnValue(true);
   expect(verify({ rawBody, headers: wrong, secret })).toMatchObject({ originalType: 'ping' });
   compare.mockReturnValue(false);

@@ -160,6 +160,21 @@ test('a late webhook of an expired order is held, and not credited to the next c
   expect(await book.held()).toEqual([]);
 });
 
+test('a payment that came after every window has the unpaid orders of its amount as candidates, and is never credited by itself', async () => {
+  const book = openBook({ most: '0' });
+  await buy(book, 'cancelled');
+  await book.cancel('cancelled');
+  await pass(book.place, 24 * hour);
+  await buy(book, 'A');
+  await pass(book.place, 24 * hour);
+  expect(await credit(book, 'of A')).toEqual([]);
+  await pass(book.place, hour);
+  expect(await buy(book, 'ordered after it')).toBe('19.90');
+  expect(await why(book)).toEqual(['of A for A,cancelled: expired']);
+  expect(await credit(book, 'of the last')).toEqual(['ordered after it']);
+  expect(await book.decide('of A', 'A')).toMatchObject([{ id: 'A', paymentId: 'of A' }]);
+});
+
 test('an order that a person fulfilled before its webhook came is done when that comes, with its amount', async () => {
   const book = openBook();
   await buy(book, 'A');
@@ -296,7 +311,11 @@ test('the command lists what is held with its candidates, decides and dismisses'
     { payment: { id: 'ord_2' } },
   ]);
   expect(held('--decide', 'ord_1', '--order', 'A').stdout).toMatch(
-    /credited to order A\s.*fulfil it by hand/s,
+    /credited to order A\s.*Your shop is not told, .*: fulfil it by hand\.\n$/s,
+  );
+  expect(await book.within(({ decide }) => decide('ord_1', 'A'))).toEqual([]);
+  expect(held('--help').stdout.replace(/\s+/g, ' ')).toMatch(
+    /--decide <payment> .*fulfil it by hand, or call book\.decide\(\) in your code instead/,
   );
   expect(held('--dismiss', 'ord_2')).toMatchObject({
     status: 0,

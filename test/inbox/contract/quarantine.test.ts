@@ -96,6 +96,22 @@ describe('a shop that goes live with the wrong scheme', () => {
     expect(await wrong.inbox.recover({ scheme: { verify } })).toMatchObject({ recovered: 1 });
   });
 
+  it.each([
+    ['x-service-signature', 'x-signature'],
+    ['webhook-signature', 'x-service-signature'],
+  ])('or signed in the header %s, although the options name %s', async (signatureHeader, named) => {
+    const place = newPlace();
+    const wrong = opened({ place, scheme: { signatureHeader: named } });
+    const names = { signatureHeader, timestampHeader: 'webhook-timestamp' };
+    const headers = sign({ rawBody: orderPaid('ord_1'), secret, scheme: names });
+    expect(await wrong.post(orderPaid('ord_1'), headers)).toMatchObject({
+      body: { error: 'missing_signature' },
+    });
+    expect(await wrong.inbox.recover({ scheme: names })).toEqual({ recovered: 1, duplicates: 0, refused: 0 });
+    await wrong.inbox.idle();
+    expect(wrong.calls).toEqual([['ord_1', 1]]);
+  });
+
   it('keeps no empty body of an event that was passed in place of its request', async () => {
     const { inbox } = opened({});
     const req = new Request('https://shop.example', {
