@@ -99,7 +99,7 @@ function runPart(name) {
       cwd: here,
       stdio: ['ignore', file, file],
       env: { ...process.env, COMPAT_TARBALL: tarball },
-      timeout: 900_000,
+      timeout: 2_000_000,
       killSignal: 'SIGKILL',
     })
       .on('error', (error) => ended(error.message))

@@ -27,7 +27,7 @@ for (const [version, rooms] of [
     run(node, ['node_modules/vitest/vitest.mjs', 'run', ...tests], {
       cwd: root,
       env: { TMPDIR },
-      timeoutMs: 480_000,
+      timeoutMs: 900_000,
     }),
   );
 }
