@@ -247,7 +247,7 @@ for (const [name, max, fn] of [
 
 test('a flood of refused deliveries takes one connection', async () => {
   const url = await newDatabase(postgres.url);
-  const shop = open(url, { work: false });
+  const shop = open(url, { work: false, keepRefused: 100 });
   await shop.inbox.stats();
   let inUse = 0;
   let most = 0;

@@ -86,7 +86,11 @@ export const recoverRefused = action({
       const isOk = recovered + duplicates > 0 || refused === 0;
       const text = `${recovered} recovered, ${duplicates} stored before, ${refused} still refused`;
       const advice = !isOk && 'To find the scheme that signed them, run `refused --identify`.';
-      return [paragraphs(verdict(isOk, text), advice), result, isOk];
+      const { dropped } = await inbox.stats();
+      const lost =
+        dropped > 0 &&
+        `${dropped} more had been dropped, because the quarantine was full (keepRefused): ask the service for them. \`refused --discard\` clears this count.`;
+      return [paragraphs(verdict(isOk, text), advice, lost), { ...result, dropped }, isOk];
     };
   },
 });

@@ -1,5 +1,5 @@
 import { type InboxState, inboxStates } from './entry.js';
-import { now, type Row, type Statement, sql, type Work } from './sql.js';
+import { now, type Row, raw, type Statement, sql, type Work } from './sql.js';
 
 /** Counts of what was copied from one inbox to another, and of what was there before. */
 export interface Copied {
@@ -29,8 +29,12 @@ export const deliveriesAfter = (id: number): Statement => sql`
   SELECT * FROM payments_inbox LEFT JOIN payments_inbox_content USING (id)
   WHERE id > ${id} ORDER BY id LIMIT ${pageSize}`;
 
+/** The code of the row of the quarantine whose `times` counts the entries that made room for newer ones. */
+export const droppedCode = 'dropped';
+export const isEntry = raw(`code <> '${droppedCode}'`);
+
 export const refusedAfter = (id: number): Statement => sql`
-  SELECT * FROM payments_inbox_refused WHERE id > ${id} ORDER BY id LIMIT ${pageSize}`;
+  SELECT * FROM payments_inbox_refused WHERE id > ${id} AND ${isEntry} ORDER BY id LIMIT ${pageSize}`;
 
 /** Stores deliveries of another inbox, and counts them in `result` once all of them are written. */
 export function* addDeliveries(rows: readonly Row[], result: Copied): Work<() => void> {

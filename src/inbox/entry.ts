@@ -38,6 +38,8 @@ export interface InboxStats {
   parked: number;
   /** Refused deliveries in the quarantine. */
   refused: number;
+  /** Refused deliveries that made room for newer ones, because the quarantine was full: until `discardRefused()` deletes all. */
+  dropped: number;
   /** Age of the oldest pending delivery; `null` if there is none. */
   oldestPendingMs: number | null;
   /** The time that the longest attempt has been running; `null` if none is running. */

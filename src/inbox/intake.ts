@@ -68,9 +68,16 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
     return true;
   }
 
-  /** Keeps a refused delivery for `recover()`; returns its id. */
-  async function refuse(refused: RefusedDelivery): Promise<number | undefined> {
-    return keepRefused > 0 ? store.refuse(refused, keepRefused) : undefined;
+  /** Keeps a refused delivery for `recover()`; returns the line that says so. */
+  async function refuse(refused: RefusedDelivery): Promise<string | undefined> {
+    if (keepRefused === 0) return undefined;
+    const kept = await store.refuse(refused, keepRefused);
+    const facts = `(${refused.code}, ${refused.bytes} bytes)`;
+    const full = 'the quarantine is full (keepRefused)';
+    if (!kept || kept.dropped.includes(kept.id))
+      return `A refused delivery ${facts} is not kept for recover(): ${full}`;
+    const instead = kept.dropped.length > 0 ? ` in place of ${kept.dropped.join(', ')}: ${full}` : '';
+    return `Refused delivery ${kept.id} ${facts} is kept for recover()${instead}`;
   }
 
   /** Verifies the quarantine again, each delivery as of when it was received, the oldest first. */

@@ -112,7 +112,7 @@ export interface CommonInboxOptions<Given> extends ReceiverOptions {
   pollInterval?: Duration | undefined;
   /** The age from which `purge()` deletes deliveries by itself, in the process that works: it runs each tenth of that time, at least once an hour. Default: never. */
   purgeAfter?: Duration | undefined;
-  /** The number of refused deliveries that the quarantine holds, each with the signature header and at most 64 KiB: 0 to 10,000; default 100. If processes differ, the smallest applies. */
+  /** The number of refused deliveries that the quarantine holds, each with a signature header and at most 64 KiB: 0 to 10,000; default 1000. If processes differ, the smallest applies. */
   keepRefused?: number | undefined;
   /** True if this process works on deliveries. With `false`, it only stores them for another process, and `on` is not needed. Default `true`. */
   work?: boolean | undefined;
@@ -182,7 +182,7 @@ const inboxOptions = optionsObject('{ file, secret, on }', {
   attemptMs: z.prefault(durationMs('1ms', '7d'), '15m'),
   pollInterval: z.prefault(durationMs('100ms', '1d'), '1s'),
   purgeAfter: z.optional(durationMs('1s')),
-  keepRefused: z._default(integer(0, 10_000), 100),
+  keepRefused: z._default(integer(0, 10_000), 1000),
   work: z._default(z.boolean(), true),
 });
 

@@ -8,6 +8,8 @@ import {
   addRefused,
   type Copied,
   deliveriesAfter,
+  droppedCode,
+  isEntry,
   pageSize,
   refusedAfter,
   zeroCounts,
@@ -169,7 +171,8 @@ export abstract class InboxStore {
   async stats() {
     const [row = {}] = await this.execute(sql`SELECT
       ${countOf('pending')}, ${countOf('running')}, ${countOf('done')}, ${countOf('parked')},
-      (SELECT count(*) FROM payments_inbox_refused) AS refused,
+      (SELECT count(*) FROM payments_inbox_refused WHERE ${isEntry}) AS refused,
+      (SELECT times FROM payments_inbox_refused WHERE body_hash = ${droppedCode}) AS dropped,
       ${now} - (SELECT min(received_at) FROM payments_inbox WHERE ${isIn('pending')}) AS pending_ms,
       ${now} - (SELECT min(started_at) FROM payments_inbox WHERE ${isIn('running')}) AS running_ms`);
     const age = (ms: unknown) => (ms === null ? null : Math.max(0, Number(ms)));
@@ -179,6 +182,7 @@ export abstract class InboxStore {
       done: Number(row.done),
       parked: Number(row.parked),
       refused: Number(row.refused),
+      dropped: Number(row.dropped ?? 0),
       oldestPendingMs: age(row.pending_ms),
       oldestRunningMs: age(row.running_ms),
     };
@@ -245,13 +249,21 @@ export abstract class InboxStore {
     return purged;
   }
 
-  /** Keeps a refused delivery, or counts it if it has the same body as one before; returns its id. The first tenth of `most` entries stays; of the others, the oldest makes room. */
-  async refuse(refused: RefusedDelivery, most: number): Promise<number | undefined> {
+  /**
+   * Keeps a refused delivery, or counts it if it has the same body as one before. The first tenth of `most` entries stays; of
+   * the others, the oldest makes room, and is counted. Returns the id, and the ids of those that made room.
+   */
+  async refuse(
+    refused: RefusedDelivery,
+    most: number,
+  ): Promise<{ id: number; dropped: number[] } | undefined> {
     const { code, receivedAt, bytes, headers, rawBody, encoding } = refused;
     const hash = createHash('sha256').update(rawBody).digest('hex');
     const [at, signed] = [Date.parse(receivedAt), JSON.stringify(headers)];
     const first = Math.ceil(most / 10);
-    const [row] = await this.execute(sql`SELECT count(*) AS count FROM payments_inbox_refused`);
+    const [row] = await this.execute(
+      sql`SELECT count(*) AS count FROM payments_inbox_refused WHERE ${isEntry}`,
+    );
     // Once the quarantine is full, a flood of deliveries must not wait for the disk each time.
     const how = Number(row?.count) < most ? 'durably' : 'quickly';
     return this.run(function* () {
@@ -261,30 +273,41 @@ export abstract class InboxStore {
         ON CONFLICT (body_hash) DO UPDATE
           SET times = kept.times + 1, last_at = excluded.last_at, last_headers = excluded.last_headers
         RETURNING id`;
-      yield sql`DELETE FROM payments_inbox_refused WHERE id IN (
+      const gone = yield sql`DELETE FROM payments_inbox_refused WHERE id IN (
         SELECT id FROM payments_inbox_refused
-        WHERE id NOT IN (SELECT id FROM payments_inbox_refused ORDER BY id LIMIT ${first})
-          AND id NOT IN (SELECT id FROM payments_inbox_refused ORDER BY id DESC LIMIT ${most - first}) FOR UPDATE SKIP LOCKED)`;
-      return Number(kept?.id);
+        WHERE ${isEntry}
+          AND id NOT IN (SELECT id FROM payments_inbox_refused WHERE ${isEntry} ORDER BY id LIMIT ${first})
+          AND id NOT IN (SELECT id FROM payments_inbox_refused WHERE ${isEntry} ORDER BY id DESC LIMIT ${most - first})
+        FOR UPDATE SKIP LOCKED) RETURNING id`;
+      if (gone.length > 0)
+        yield sql`INSERT INTO payments_inbox_refused AS kept
+            (code, received_at, bytes, headers, raw_body, body_hash, times, last_at)
+          VALUES (${droppedCode}, ${at}, 0, '{}', '', ${droppedCode}, ${gone.length}, ${at})
+          ON CONFLICT (body_hash) DO UPDATE SET times = kept.times + excluded.times, last_at = excluded.last_at`;
+      return { id: Number(kept?.id), dropped: gone.map((row) => Number(row.id)) };
     }, how);
   }
 
   /** Returns the quarantine, newest first; with `after`, the entries after that id, oldest first. */
   async refused(limit: number, after?: number) {
-    const which = after === undefined ? sql`ORDER BY id DESC` : sql`WHERE id > ${after} ORDER BY id`;
-    const rows = await this.execute(sql`SELECT * FROM payments_inbox_refused ${which} LIMIT ${limit}`);
+    const which = after === undefined ? sql`ORDER BY id DESC` : sql`AND id > ${after} ORDER BY id`;
+    const page = sql`SELECT * FROM payments_inbox_refused WHERE ${isEntry} ${which} LIMIT ${limit}`;
+    const rows = await this.execute(page);
     return rows.map(toRefusedEntry);
   }
 
-  /** Deletes entries of the quarantine: one, those refused last before a time, or all. Returns how many. */
-  discardRefused(which: { id: number } | { before: { ageMs: number } | Date } | 'all'): Promise<number> {
+  /** Deletes entries of the quarantine: one, those refused last before a time, or all, with the count of those that made room. Returns how many. */
+  async discardRefused(
+    which: { id: number } | { before: { ageMs: number } | Date } | 'all',
+  ): Promise<number> {
     const matches =
       which === 'all'
         ? sql`true`
         : 'id' in which
           ? sql`id = ${which.id}`
           : sql`COALESCE(last_at, received_at) < ${timeBefore(which.before)}`;
-    return this.#change(sql`DELETE FROM payments_inbox_refused WHERE ${matches} RETURNING id`);
+    const deleting = sql`DELETE FROM payments_inbox_refused WHERE ${matches} RETURNING code`;
+    return (await this.execute(deleting, 'durably')).filter(({ code }) => code !== droppedCode).length;
   }
 
   /** Deletes an entry, and not another entry that has its id by now: SQLite gives the id of the newest again. */

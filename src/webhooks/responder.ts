@@ -75,7 +75,7 @@ interface Destination {
   mustRead: boolean;
   /** Takes over an authentic delivery; its reply is the response. */
   handOver(delivery: Delivery): Promise<Reply>;
-  /** Keeps a delivery that is refused, if another scheme may prove it authentic. Returns its id, if it has one. */
+  /** Keeps a delivery that is refused, if another scheme may prove it authentic. May return a line that says so. */
   keep?: ((refused: RefusedDelivery) => Promise<unknown>) | undefined;
 }
 
@@ -108,12 +108,8 @@ export function createResponder(
         const request = { rawBody, headers, receivedAt, signatureHeaders, readsAny: verify !== undefined };
         try {
           const refused = toRefused({ code: String(reply.body.error), ...request });
-          const id = refused && (await keep(refused));
-          if (typeof id === 'number')
-            errors[0] = [
-              error,
-              `Refused delivery ${id} (${refused?.code}, ${refused?.bytes} bytes) is kept for recover()`,
-            ];
+          const kept = refused && (await keep(refused));
+          if (typeof kept === 'string') errors[0] = [error, kept];
         } catch (failure) {
           // The delivery is stored nowhere, so the response must let the sender retry.
           reply = failedReply;

@@ -3,7 +3,7 @@ import { orderPaid, withResolvers } from '../inboxes.js';
 import { opened, settled } from './places.js';
 
 const none = {
-  ...{ pending: 0, running: 0, done: 0, parked: 0, refused: 0 },
+  ...{ pending: 0, running: 0, done: 0, parked: 0, refused: 0, dropped: 0 },
   ...{ oldestPendingMs: null, oldestRunningMs: null },
 };
 

@@ -41,6 +41,7 @@ describe('merchant-payments inbox', () => {
         'done              1',
         'parked            1',
         'refused           0',
+        'dropped           0',
         'oldestPendingMs   -',
         'oldestRunningMs   -',
         '',
@@ -205,6 +206,19 @@ describe('merchant-payments inbox', () => {
     });
     await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 3, refused: 0 }), {
       timeout: 15_000,
+    });
+  });
+
+  it('says how many refused deliveries had made room for those that it recovers', async () => {
+    const place = newPlace();
+    const { post } = opened({ place, keepRefused: 1, work: false });
+    for (const id of ['ord_1', 'ord_2'])
+      await post(orderPaid(id), sign({ rawBody: orderPaid(id), secret: 'whsec_of_another_shop' }));
+    vi.stubEnv('PAYMENTS_WEBHOOK_SECRET', 'whsec_of_another_shop');
+    const { stdout } = run(place, 'recover');
+    expect(stdout).toContain('✓ 1 recovered, 0 stored before, 0 still refused\n\n1 more had been dropped');
+    expect(JSON.parse(run(place, 'recover', '--json').stdout)).toEqual({
+      ...{ recovered: 0, duplicates: 0, refused: 0, dropped: 1 },
     });
   });
 

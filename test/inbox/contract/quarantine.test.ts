@@ -351,14 +351,32 @@ describe('the quarantine', () => {
     await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ refused: 1 }));
   });
 
-  it('holds the last 100, of which a flood never pushes out the first ten', async () => {
-    const { inbox, post } = opened();
+  it('holds the last keepRefused, of which a flood never pushes out the first tenth', async () => {
+    const { inbox, post } = opened({ keepRefused: 100 });
     for (let number = 1; number <= 130; number++)
       await post(`${number}`, { 'x-service-signature': 'a', 'x-service-timestamp': '1' });
     const bodies = (await inbox.refused()).map(({ rawBody }) => Number(rawBody));
     const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => to - at);
     expect(bodies).toEqual([...range(41, 130), ...range(1, 10)]);
     expect((await inbox.refused({ limit: 2 })).map(({ rawBody }) => rawBody)).toEqual(['130', '129']);
+  });
+
+  it('counts those that made room, until all are discarded', async () => {
+    const { inbox, post } = opened({ keepRefused: 2 });
+    for (const id of ['ord_1', 'ord_2', 'ord_3', 'ord_4'])
+      await post(orderPaid(id), signedOtherwise(orderPaid(id)));
+    expect(await inbox.stats()).toMatchObject({ refused: 2, dropped: 2 });
+    expect(await inbox.recover({ scheme })).toEqual({ recovered: 2, duplicates: 0, refused: 0 });
+    expect(await inbox.stats()).toMatchObject({ refused: 0, dropped: 2 });
+    expect([await inbox.refused(), await inbox.discardRefused({ all: true })]).toEqual([[], 0]);
+    expect(await inbox.stats()).toMatchObject({ refused: 0, dropped: 0 });
+  });
+
+  it('keeps every payment of a day on which 130 were refused', async () => {
+    const { inbox, post } = opened({ work: false });
+    for (let number = 1; number <= 130; number++)
+      await post(orderPaid(`ord_${number}`), signedOtherwise(orderPaid(`ord_${number}`)));
+    expect(await inbox.recover({ scheme })).toEqual({ recovered: 130, duplicates: 0, refused: 0 });
   });
 
   it.each([

@@ -83,4 +83,30 @@ describe('the default onError', () => {
       ],
     ]);
   });
+
+  it('says which refused delivery made room for another', async () => {
+    const lines = printed();
+    const { inbox, post } = opened({ onError: undefined, keepRefused: 2 });
+    const refuse = (id: string) =>
+      post(orderPaid(id), sign({ rawBody: orderPaid(id), secret: 'whsec_of_another_shop' }));
+    for (const id of ['ord_1', 'ord_2']) await refuse(id);
+    const [second] = await inbox.refused();
+    await refuse('ord_3');
+    const facts = `\\(signature_mismatch, ${orderPaid('ord_3').length} bytes\\)`;
+    expect(lines().at(-1)?.[0]).toMatch(
+      new RegExp(
+        `^Refused delivery \\d+ ${facts} is kept for recover\\(\\) in place of ${second?.id}: the quarantine is full`,
+      ),
+    );
+  });
+
+  it('says that a refused delivery is not kept where there is room for the first alone', async () => {
+    const lines = printed();
+    const { post } = opened({ onError: undefined, keepRefused: 1 });
+    for (const id of ['ord_1', 'ord_2'])
+      await post(orderPaid(id), sign({ rawBody: orderPaid(id), secret: 'whsec_of_another_shop' }));
+    expect(lines().at(-1)?.[0]).toMatch(
+      /^A refused delivery \(.*\) is not kept for recover\(\): the quarantine/,
+    );
+  });
 });
