@@ -86,7 +86,7 @@ async function examine(target: string, given: Flags<Name>, options: DoctorOption
   const knows = variable(secretVariable) === undefined && (await isWebhookOfSandbox(given, target));
   if (given.has('sandbox') || knows) return fromSandbox(given, { ...priceOf(options), target });
   const scheme = readSchemeFlag(given.text('scheme'));
-  const secret = await webhookSecret();
+  const secret = await webhookSecret(' Or pass the address of your sandbox: --sandbox <url>');
   const problem = secretProblem(secret, scheme ?? {});
   if (problem !== undefined) throw new CommandError(`${secretVariable} ${problem}`);
   try {

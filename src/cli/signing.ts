@@ -10,11 +10,13 @@ import { CommandError, Interrupted, readWord, refuseUnless, textIn, variable, wa
 export const secretVariable = 'PAYMENTS_WEBHOOK_SECRET';
 
 /** Returns the webhook secret from the environment, or from a hidden prompt. Arguments are visible in process lists, so no flag takes it. */
-export async function webhookSecret(): Promise<string> {
+export async function webhookSecret(or = ''): Promise<string> {
   const set = variable(secretVariable);
   if (set) return set;
   if (!process.stdin.isTTY)
-    throw new CommandError(`Set ${secretVariable} to your webhook secret: there is no terminal to ask on.`);
+    throw new CommandError(
+      `Set ${secretVariable} to your webhook secret: there is no terminal to ask on.${or}`,
+    );
   // The interface comes before its text, so that it already handles a Ctrl-C that follows the text at once.
   const prompt = createInterface({ input: process.stdin, terminal: true });
   process.stderr.write(`Webhook secret (not shown; or set ${secretVariable}): `);

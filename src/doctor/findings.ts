@@ -108,7 +108,7 @@ export const findings = {
   ],
   no_tolerance: [
     'Your handler accepts a delivery that was signed {when}, so it can be replayed.',
-    'Reject timestamps more than 300 s from now ({fresh}), and fulfil once per order_id.',
+    'Reject timestamps more than 300 s from now ({fresh}; with merchant-payments, leave toleranceSeconds out), and fulfil once per order_id.',
   ],
   // The receiver verifies the delivery, and then fails.
   handler_failed: ['Your handler {fails}.', 'See its log. {likely}'],

@@ -60,7 +60,11 @@ testRefusals([
     'PAYMENTS_WEBHOOK_SECRET must be hex,',
     { env: known, status: 1 },
   ],
-  [['doctor', 'http://127.0.0.1:9/'], 'Set PAYMENTS_WEBHOOK_SECRET', { status: 1 }],
+  [
+    ['doctor', 'http://127.0.0.1:9/'],
+    'Set PAYMENTS_WEBHOOK_SECRET to your webhook secret: there is no terminal to ask on. Or pass the address of your sandbox: --sandbox <url>\n',
+    { status: 1 },
+  ],
   [
     ['doctor', '--sandbox', 'http://127.0.0.1:9'],
     'Or pass the URL of your webhook: merchant-payments doctor http://localhost:3000/webhooks\n',
@@ -91,7 +95,7 @@ describe('merchant-payments doctor', () => {
     const { status, stdout } = await doctor([url, '--json']);
     expect(JSON.parse(stdout)).toMatchObject({
       ok: false,
-      findings: [{ code: 'no_tolerance', severity: 'fault' }],
+      findings: [{ code: 'no_tolerance', fix: expect.stringContaining('leave toleranceSeconds out') }],
       warnings: [],
     });
     expect(status).toBe(1);
