@@ -6,7 +6,7 @@ import { after, afterEach, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { PostgresClient } from 'merchant-payments/inbox';
+import { openOrderBook, type PostgresClient } from 'merchant-payments/inbox';
 import { type Postgres, startPostgres } from '../lib/servers.js';
 import { startCutter } from './chaos/cutter.js';
 import { newDatabase, openShop, type Shop, sql } from './database.js';
@@ -500,6 +500,30 @@ test('commit() rolls back where a statement failed and its error was caught, or 
     assert.deepEqual(await paid(url), ['ord_1'], spoil);
     assert.equal((await shop.inbox.get('order.paid:ord_1'))?.attempts, 2);
   }
+});
+
+test('commit() fails if its function does not await the order book, and says so', async () => {
+  const url = await newShopDatabase();
+  const shop = open(url, {
+    retries: [],
+    on: {
+      'order.paid': ({ data }, { commit }) =>
+        commit((tx) => {
+          const floating = book.credit(tx, data);
+          floating.catch(() => undefined);
+        }),
+    },
+  });
+  const book = openOrderBook({ pool: shop.pool });
+  await shop.post('ord_1');
+  await shop.inbox.idle();
+  const known = await shop.inbox.get('order.paid:ord_1');
+  assert.equal(known?.state, 'parked');
+  assert.match(
+    known?.lastError ?? '',
+    /commit\(\) was rolled back\. Await each call, as in: await book\.credit/,
+  );
+  assert.deepEqual(await book.held(), []);
 });
 
 test('a COMMIT that fails leaves nothing written, and nothing called done', async () => {

@@ -4,7 +4,7 @@ import { memoizeUntilRejected } from '../webhooks/memoize.js';
 import { withTimeout } from '../webhooks/with-timeout.js';
 import { orderTables } from './order-tables.js';
 import { type Run, rowsOfAny } from './postgres.js';
-import { transaction } from './postgres-connections.js';
+import { bookCallsOn, transaction } from './postgres-connections.js';
 import { decodeRow, explainError, openTables, type PostgresPlace, toPostgres } from './postgres-tables.js';
 import { raw, type Statement, sql, type Work } from './sql.js';
 import { Connection, type SqliteDatabase } from './sqlite.js';
@@ -88,7 +88,14 @@ export class PostgresBook implements BookPlace {
     return transaction(this.#place.pool, (run) => this.#finish(run, work));
   }
 
-  async runIn<Result>(given: unknown, work: () => Work<Result>): Promise<Result> {
+  runIn<Result>(given: unknown, work: () => Work<Result>): Promise<Result> {
+    const calls = bookCallsOn(Object(given));
+    const call = this.#runIn(given, work);
+    calls.add(call);
+    return call.finally(() => calls.delete(call));
+  }
+
+  async #runIn<Result>(given: unknown, work: () => Work<Result>): Promise<Result> {
     const execute: unknown = typeof given === 'function' ? given : Reflect.get(Object(given), 'query');
     if (given === this.#place.pool || typeof execute !== 'function') throw new ConfigurationError(noClient);
     await withTimeout(tablesMs, this.#ready()).catch(() => {});

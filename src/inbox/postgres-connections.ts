@@ -173,6 +173,16 @@ export function registerCommit(pool: PostgresPool, end: (reason: Error) => void)
   return () => commits.delete(end);
 }
 
+/** The calls of an order book that run in the transaction of each connection. */
+const bookCalls = new WeakMap<object, Set<Promise<unknown>>>();
+
+/** Returns the calls of an order book that run in the transaction of a connection. */
+export function bookCallsOn(client: object): Set<Promise<unknown>> {
+  const calls = bookCalls.get(client) ?? new Set();
+  bookCalls.set(client, calls);
+  return calls;
+}
+
 /** Returns the most connections that a pool has, if it says so. */
 export function connectionsOf(pool: PostgresPool): number | undefined {
   const max: unknown = Reflect.get(Object(Reflect.get(pool, 'options')), 'max');

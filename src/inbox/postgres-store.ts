@@ -15,6 +15,7 @@ import {
 import { errorCode, hasChanged, type PostgresClient, quoteName } from './postgres.js';
 import {
   type AwaitResponse,
+  bookCallsOn,
   connectionsOf,
   execute,
   hasEnded,
@@ -52,6 +53,9 @@ import {
 import { inboxTables, tablesOf } from './tables.js';
 
 const ended = 'The function passed to commit() ended its transaction.';
+const unawaited =
+  'The function passed to commit() returned while the order book was still working in its transaction, so commit() was rolled ' +
+  'back. Await each call, as in: await book.credit(tx, data).';
 
 const unclear =
   'What the function passed to done() returned does not say whether the row was changed. Return the rows of the statement, a ' +
@@ -178,6 +182,11 @@ export class PostgresStore extends InboxStore {
       result = await fn(client);
       const problem = findUnfinished(result, commitFunction);
       if (problem) throw problem;
+      const calls = bookCallsOn(client);
+      if (calls.size > 0) {
+        await Promise.allSettled(calls);
+        throw commitError(unawaited);
+      }
       isSent = true;
       // If the row is not done, the cast of the text fails, and nothing is committed.
       const check = sql`SELECT CAST(CASE count(*) WHEN 1 THEN '1' ELSE ${ended} END AS integer)
