@@ -171,8 +171,9 @@ export class Worker {
       this.#errors = 0;
     } catch (error) {
       this.#stopIfEnded();
-      if (this.#open.has(this)) void report(error);
       delayMs = Math.min(Math.min(pollMs, 1000) * 2 ** this.#errors++, longestPauseMs);
+      const again = `The inbox cannot look for due deliveries, and tries again in ${delayMs / 1000} s`;
+      if (this.#open.has(this)) void report(error, again);
     }
     this.#isLooking = false;
     // The look follows also if another worker has taken over, because only a look resets `#isWoken`.

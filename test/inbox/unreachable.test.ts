@@ -1,0 +1,19 @@
+import { format } from 'node:util';
+import { expect, it, vi } from 'vitest';
+import { openInbox } from '../../src/inbox/index.js';
+import { later } from './inboxes.js';
+
+it('without a database the first line on stderr says what failed, and when it is tried again', async () => {
+  const error = vi.spyOn(console, 'error').mockReturnValue();
+  const inbox = openInbox({
+    pool: { connect: () => Promise.reject(new Error('connect ECONNREFUSED 127.0.0.1:5432')) },
+    secret: 'whsec_merchant_test_7Qm2xV9c',
+    on: { 'order.paid': () => {} },
+  });
+  later(() => inbox.close());
+  await vi.waitFor(() => expect(error).toHaveBeenCalledTimes(2), { timeout: 5000 });
+  const lines = error.mock.calls.map((call) => format(...call).split('\n')[0]);
+  const failed = (s: number) =>
+    `The inbox cannot look for due deliveries, and tries again in ${s} s: Error: connect ECONNREFUSED 127.0.0.1:5432`;
+  expect(lines).toEqual([failed(1), failed(2)]);
+});
