@@ -9,7 +9,7 @@ import { deadLinks, markdownFiles } from './markdown-links.mjs';
 import { npm, pack } from './npm.mjs';
 
 const mayHold =
-  /^(package\.json|README\.md|AGENTS\.md|llms\.txt|CHANGELOG\.md|LICENSE|THIRD-PARTY-NOTICES\.txt|docs\/.+\.(md|svg)|skills\/[\w-]+\/SKILL\.md|examples\/.+\.(md|tsx?|cjs|json|csv|prisma)|dist\/(sbom\.cdx\.json|[\w-]+\.(js|cjs|d\.ts|d\.cts)))$/;
+  /^(package\.json|README\.md|AGENTS\.md|llms\.txt|CHANGELOG\.md|LICENSE|THIRD-PARTY-NOTICES\.txt|docs\/.+\.md|skills\/[\w-]+\/SKILL\.md|examples\/.+\.(md|tsx?|cjs|json|csv|prisma)|dist\/(sbom\.cdx\.json|[\w-]+\.(js|cjs|d\.ts|d\.cts)))$/;
 const folder = mkdtempSync(join(tmpdir(), 'merchant-payments-'));
 const run = (command, ...args) => execFileSync(command, args, { cwd: folder, encoding: 'utf8' });
 
@@ -74,8 +74,10 @@ try {
     assert.equal(imported, required, `${entry} gives other names to require() than to import`);
   }
   const inPackage = join(folder, 'node_modules/merchant-payments');
-  // Photographs of pages stay in the repository, for their size.
-  const dead = deadLinks(inPackage, markdownFiles(inPackage, '.')).filter((link) => !link.includes('.png'));
+  // Pictures stay in the repository, for their size.
+  const dead = deadLinks(inPackage, markdownFiles(inPackage, '.')).filter(
+    (link) => !/\.(png|svg)\b/.test(link),
+  );
   assert.deepEqual(dead, [], 'links that lead nowhere in the package');
 
   const bin = (...args) => npm(['exec', '--silent', '--', 'merchant-payments', ...args], { cwd: folder });

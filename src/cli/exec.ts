@@ -96,13 +96,10 @@ async function runToEnd(program: readonly string[], env: NodeJS.ProcessEnv): Pro
  */
 function startedBy(pid: number | undefined): number[] {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid,ppid'], { encoding: 'utf8' });
-  const all = [...`${stdout}`.matchAll(/(\d+) +(\d+)/g)].map(([, id, parent]) => [
-    Number(id),
-    Number(parent),
-  ]);
-  const below = (parent: number | undefined): number[] =>
+  const all = `${stdout}`.split('\n').map((line) => line.trim().split(/ +/).map(Number));
+  const below = (parent: number): number[] =>
     all.flatMap(([id = 0, of]) => (of === parent ? [id, ...below(id)] : []));
-  return below(pid);
+  return pid === undefined ? [] : below(pid);
 }
 
 function trySignal(pid: number, signal: NodeJS.Signals): void {
