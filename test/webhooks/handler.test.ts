@@ -437,7 +437,7 @@ describe('an order is handed over once', () => {
     expect(handled).toEqual(['0']);
     resolve();
     expect(await slow).toMatchObject({ status: 200 });
-  }, 30_000);
+  }, 120_000);
 
   it.each([
     ['while the first is handled', false],
