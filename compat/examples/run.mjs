@@ -15,7 +15,9 @@ const chromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
 mkdirSync(project);
 await run('npm', ['init', '-y'], { cwd: project });
-await run('npm', ['install', '--no-audit', '--no-fund', process.env.COMPAT_TARBALL], { cwd: project });
+// The copy of the shop asks for libsql on Node 20, which has no node:sqlite.
+const packages = [process.env.COMPAT_TARBALL, 'libsql@0.5.29'];
+await run('npm', ['install', '--no-audit', '--no-fund', ...packages], { cwd: project });
 // The packages that the first lines of an example ask to install.
 for (const name of [
   'tsx',
