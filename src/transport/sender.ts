@@ -28,8 +28,8 @@ export function sender(settings: ClientSettings) {
   const request = kyRequests(settings);
   /**
    * The budget of retries, which limits the load on a service that is down: at most 50 retries, and every ten calls
-   * that the service answered, but not with a passing failure such as 503, give one back. It counts tenths of a retry, because 0.1 has no exact double, and adding
-   * it ten times gives less than 1.
+   * that the service answered, but not with a passing failure such as 503, give one back. It counts tenths of a retry,
+   * because 0.1 has no exact double, and adding it ten times gives less than 1.
    */
   let budget = 500;
 
