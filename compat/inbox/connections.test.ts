@@ -168,6 +168,16 @@ test('many deliveries at once on forgotten connections get 200 within eight seco
   assert.ok(seconds < 8, `${seconds} s`);
 });
 
+test('a connection that is forgotten while an inbox looks for its tables refuses no delivery', async () => {
+  const url = await newDatabase(postgres.url);
+  assert.equal(await open(url).post('first'), 200);
+  for (const statement of ['to_regclass', 'FROM "payments_inbox"."payments_inbox_version"', 'WHERE false']) {
+    const cutter = await newCutter(url);
+    cutter.arm('silently', statement, true);
+    assert.equal(await open(cutter.url, { work: false }).post(statement), 200);
+  }
+});
+
 test('forgotten connections on which the inbox settles and gives back deliveries leave one for storing', async () => {
   const url = await newDatabase(postgres.url);
   const web = open(url, { work: false });

@@ -1,8 +1,8 @@
 import { ConfigurationError } from '../errors.js';
 import { escapeUnit } from '../input/visible.js';
 import { orderTables } from './order-tables.js';
-import { errorCode, type PostgresPool, quoteName } from './postgres.js';
-import { transaction } from './postgres-connections.js';
+import { errorCode, type PostgresPool, quoteName, type Run } from './postgres.js';
+import { storingResponseMs, transaction } from './postgres-connections.js';
 import { now, type Row, type Statement } from './sql.js';
 import {
   type ColumnTypes,
@@ -110,7 +110,7 @@ export function inSchema(sql: string, schema: string): string {
 /** Returns the tables of a set that are missing, and `isComplete`, which is true if the set has all that this version needs. */
 export async function findTables({ pool, schema }: PostgresPlace, set: TableSet) {
   const at = quoteName(schema);
-  return transaction(pool, async (run) => {
+  const find = async (run: Run) => {
     const missing: string[] = [];
     for (const [table] of tablesOf(set)) {
       const [found] = await run('SELECT to_regclass($1)::text AS name', [`${at}.${table}`]);
@@ -119,7 +119,8 @@ export async function findTables({ pool, schema }: PostgresPlace, set: TableSet)
     if (missing.includes(`${set.name}_version`)) return { missing, isComplete: false };
     const [versions] = await run(inSchema(versionsOf(set), schema));
     return { missing, isComplete: isCurrent(set, versions, `Schema ${at}`) && missing.length === 0 };
-  });
+  };
+  return transaction(pool, find, storingResponseMs);
 }
 
 /** Makes the tables that are missing, and returns their names. Refuses tables of a later version that breaks this one, or of another program. */
@@ -128,13 +129,17 @@ export async function openTables(place: PostgresPlace, set: TableSet): Promise<s
   const probe = inSchema(probeOf(set), schema);
   try {
     const { missing, isComplete } = await findTables(place, set);
-    await transaction(pool, async (run) => {
-      if (!isComplete) await run(schemaSql(schema, [set]));
-      await run(probe);
-    }).catch((error: unknown) => {
+    const look = (run: Run) => run(probe);
+    const make = async (run: Run) => {
+      await run(schemaSql(schema, [set]));
+      await look(run);
+    };
+    // A delivery waits for this: only what makes tables may take longer, for it waits for others that do.
+    const opened = isComplete ? transaction(pool, look, storingResponseMs) : transaction(pool, make);
+    await opened.catch((error: unknown) => {
       if (errorCode(error) !== forbidden || missing.length > 0) throw error;
       // Tables from a dump without data have no version, and a role that may create nothing can use them.
-      return transaction(pool, (run) => run(probe));
+      return transaction(pool, look, storingResponseMs);
     });
     return missing;
   } catch (error) {

@@ -3,10 +3,13 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { freePort } from '../../../test/helpers/ports.js';
 
+/** Before the server has the statement, after it has it, or without notice: nothing more is passed on. */
+type Way = 'before' | 'after' | 'silently';
+
 export interface Cutter {
   url: string;
   /** Breaks the connection of the next COMMIT of a transaction in which a text was sent; with `atOnce`, of the next statement with it. */
-  arm(way: 'before' | 'after', text: string, atOnce?: boolean): void;
+  arm(way: Way, text: string, atOnce?: boolean): void;
   /** Cuts all connections that are open. */
   cutAll(): void;
   /** Passes nothing more on in the connections that are open, and keeps them open. */
@@ -23,7 +26,7 @@ export async function startCutter(url: string): Promise<Cutter> {
   const own = await freePort();
   const open = new Set<Socket>();
   let forgotten = new Set<Socket>();
-  let armed: { way: 'before' | 'after'; text: string; atOnce: boolean } | undefined;
+  let armed: { way: Way; text: string; atOnce: boolean } | undefined;
   let cuts = 0;
   const server = createServer((near) => {
     const far = connect(Number(port), hostname);
@@ -50,6 +53,7 @@ export async function startCutter(url: string): Promise<Cutter> {
       if (isCommit) transaction = '';
       if (way) {
         armed = undefined;
+        if (way === 'silently') return void forgotten.add(near);
         isCutting = true;
         cuts++;
         if (way === 'before') return cut();

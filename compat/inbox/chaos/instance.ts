@@ -65,7 +65,8 @@ function onPostgres(): [Inbox, () => Promise<void>] {
         let failure: Error | undefined;
         let isMarked = false;
         try {
-          await client.query('BEGIN');
+          // The server ends the transaction of a connection that a NAT has forgotten, so that its locks do not stay.
+          await client.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 3000');
           await fulfil(client, order_id, amount);
           isMarked = true;
           await done((sql, values) => client.query(sql, values));
