@@ -227,20 +227,37 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
     // The wait varies by ten percent, so that deliveries that failed together are not retried together.
     const delayMs = waitMs === undefined ? null : waitMs * (0.9 + Math.random() * 0.2);
     callHook('failed', { ...facts, durationMs: durationMs(), error, delayMs });
-    const nextAt = delayMs === null ? undefined : new Date(Date.now() + delayMs).toISOString();
-    const then = nextAt === undefined ? ' and is parked' : `, the next one follows at ${nextAt}`;
-    void report(error, escapeInvisible(`${facts.key} failed in attempt ${facts.attempt}${then}`));
-    const lastError = await textOf(error);
-    if (isTaken(state)) return;
-    if (delayMs === null) return park(lastError, { isReported: true });
-    await store.settle(claim, { state: 'pending', waitMs: delayMs, ...(isBusy ? {} : { lastError }) });
+    let outcome = '';
+    try {
+      const lastError = await textOf(error);
+      if (isTaken(state)) return;
+      const isOwn =
+        delayMs === null
+          ? await settleAsParked(lastError)
+          : await store.settle(claim, {
+              state: 'pending',
+              waitMs: delayMs,
+              ...(isBusy ? {} : { lastError }),
+            });
+      if (!isOwn) outcome = ', after another process had taken it over';
+      else if (delayMs === null) outcome = ' and is parked';
+      else outcome = `, the next one follows at ${new Date(Date.now() + delayMs).toISOString()}`;
+    } finally {
+      void report(error, escapeInvisible(`${facts.key} failed in attempt ${facts.attempt}${outcome}`));
+    }
   }
 
-  async function park(lastError: string, { isReported = false } = {}): Promise<void> {
-    if (!(await store.settle(claim, { state: 'parked', lastError }))) return;
-    callHook('parked', { ...facts, lastError });
+  async function park(lastError: string): Promise<void> {
+    if (!(await settleAsParked(lastError))) return;
     const message = escapeInvisible(`${lastError} It is parked as ${JSON.stringify(facts.key)}.`);
-    if (!isReported) void report(new PaymentsError(message, { code: 'inbox_parked' }));
+    void report(new PaymentsError(message, { code: 'inbox_parked' }));
+  }
+
+  /** Parks the delivery; `false` if somebody else has it. */
+  async function settleAsParked(lastError: string): Promise<boolean> {
+    const isOwn = await store.settle(claim, { state: 'parked', lastError });
+    if (isOwn) callHook('parked', { ...facts, lastError });
+    return isOwn;
   }
 }
 

@@ -69,7 +69,7 @@ export interface InboxHookFacts extends Pick<WebhookHookFacts, 'received' | 'dup
     durationMs: number;
     /** The error that your function threw. */
     error: unknown;
-    /** The time until the next attempt, unless the delivery turns out to be done; `null` if no attempt follows. */
+    /** The time until the next attempt, unless the delivery is done or somebody else has it by then; `null` if no attempt follows. */
     delayMs: number | null;
   };
   /** There are no more attempts until somebody calls `retry()`. `attempt` is 0 if there was none. */

@@ -1,7 +1,8 @@
 import { format } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
+import type { Duration } from '../../../src/input/duration.js';
 import { sign } from '../../../src/webhooks/index.js';
-import { orderPaid } from '../inboxes.js';
+import { orderPaid, withResolvers } from '../inboxes.js';
 import { newPlace, opened, settled } from './places.js';
 
 /** Collects what the default of onError would write to stderr, each call as its lines. */
@@ -67,6 +68,29 @@ describe('the default onError', () => {
     );
     expect(firsts).toContainEqual('order.paid:ord_2 failed in attempt 1 and is parked: Error: no stock');
   });
+
+  it.each<[retries: Duration[]]>([[['1h']], [[]]])(
+    'names no next attempt and no parking if another process has taken the delivery over, with retries %j',
+    async (retries) => {
+      const lines = printed();
+      const { promise, resolve } = withResolvers();
+      const place = newPlace();
+      const { inbox, post } = opened({
+        place,
+        onError: undefined,
+        retries,
+        on: { 'order.paid': () => promise.then(() => Promise.reject(new Error('late'))) },
+      });
+      await post(orderPaid('ord_1'));
+      await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ running: 1 }));
+      await place.run('UPDATE $inbox SET attempts = attempts + 1');
+      resolve();
+      await vi.waitFor(() => expect(lines()).toHaveLength(1));
+      expect(lines()[0]?.[0]).toBe(
+        'order.paid:ord_1 failed in attempt 1, after another process had taken it over: Error: late',
+      );
+    },
+  );
 
   it('has id, code and size of a refused delivery in its line', async () => {
     const lines = printed();
