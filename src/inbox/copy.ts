@@ -34,7 +34,7 @@ export const droppedCode = 'dropped';
 export const isEntry = raw(`code <> '${droppedCode}'`);
 
 export const refusedAfter = (id: number): Statement => sql`
-  SELECT * FROM payments_inbox_refused WHERE id > ${id} AND ${isEntry} ORDER BY id LIMIT ${pageSize}`;
+  SELECT * FROM payments_inbox_refused WHERE id > ${id} ORDER BY id LIMIT ${pageSize}`;
 
 /** Stores deliveries of another inbox, and counts them in `result` once all of them are written. */
 export function* addDeliveries(rows: readonly Row[], result: Copied): Work<() => void> {
@@ -87,20 +87,26 @@ function markDone(row: Row): Statement {
     RETURNING id`;
 }
 
-/** Stores entries of another quarantine, and counts them in `result` once all of them are written. */
+/**
+ * Stores entries of another quarantine, and counts them in `result` once all of them are written. Of two counts of entries that
+ * made room, the larger one stays: a sum would grow with each copy.
+ */
 export function* addRefused(rows: readonly Row[], result: Copied): Work<() => void> {
+  const entries = rows.filter(({ code }) => code !== droppedCode);
   let added = 0;
   for (const row of rows) {
-    const [stored] = yield sql`INSERT INTO payments_inbox_refused
+    const [stored] = yield sql`INSERT INTO payments_inbox_refused AS kept
         (code, received_at, bytes, headers, raw_body, encoding, body_hash, times, last_at, last_headers)
       VALUES (${text(row.code)}, ${number(row.received_at)}, ${number(row.bytes)}, ${text(row.headers)}, ${text(row.raw_body)},
         ${text(row.encoding)}, ${text(row.body_hash)}, ${number(row.times)}, ${number(row.last_at)}, ${text(row.last_headers)})
-      ON CONFLICT DO NOTHING RETURNING id`;
-    if (stored) added++;
+      ON CONFLICT (body_hash) DO UPDATE SET times = excluded.times, last_at = excluded.last_at
+        WHERE kept.body_hash = ${droppedCode} AND kept.times < excluded.times
+      RETURNING id`;
+    if (stored && row.code !== droppedCode) added++;
   }
   return () => {
     result.refused += added;
-    result.refusedPresent += rows.length - added;
+    result.refusedPresent += entries.length - added;
   };
 }
 

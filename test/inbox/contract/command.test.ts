@@ -382,6 +382,23 @@ describe('merchant-payments inbox', () => {
     expect(await copy.inbox.recover({ secret: 'whsec_last' })).toMatchObject({ recovered: 1 });
   });
 
+  it('copies how many refused deliveries had made room, once however often it is copied', async () => {
+    const [place, second, file] = [newPlace(), newPlace(), temporaryFile()];
+    const { post } = opened({ place, keepRefused: 1, work: false });
+    const refuse = (id: string) =>
+      post(orderPaid(id), sign({ rawBody: orderPaid(id), secret: 'whsec_of_another_shop' }));
+    for (const id of ['ord_1', 'ord_2']) await refuse(id);
+    for (const refused of [1, 0]) {
+      const { result } = copyThrough(file, place, second);
+      expect(result).toMatchObject({ refused, refusedPresent: 1 - refused });
+    }
+    const copy = opened({ place: second, work: false });
+    expect(await copy.inbox.stats()).toMatchObject({ refused: 1, dropped: 1 });
+    for (const id of ['ord_3', 'ord_4']) await refuse(id);
+    copyThrough(file, place, second);
+    expect(await copy.inbox.stats()).toMatchObject({ refused: 1, dropped: 3 });
+  });
+
   /** Copies through a file: one of the two copies is from a file to a place. Returns the result of the second. */
   function copyThrough(file: string, from: Place, to: Place) {
     run(from, 'copy', '--to', file);
