@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { ConfigurationError, type Issue } from './errors.js';
-import { valueWithout } from './input/fields.js';
+import { checkedField } from './input/fields.js';
 import { hooksSchema } from './input/hooks.js';
 import { integer, readInto } from './input/read.js';
 import { hasBlankOrControl, isLoopback, isQuoted, parseAbsoluteUrl, urlText } from './input/url.js';
@@ -82,11 +82,11 @@ function optionsSchema(allowInsecureHttp: boolean) {
   return z.strictObject(
     {
       apiKey: z.prefault(
-        valueWithout<string>(apiKeyProblem),
+        checkedField<string>(apiKeyProblem),
         () => environment('PAYMENTS_API_KEY') ?? missing,
       ),
       baseUrl: z.prefault(
-        valueWithout<string | URL>((baseUrl) => baseUrlProblem(baseUrl, allowInsecureHttp)),
+        checkedField<string | URL>((baseUrl) => baseUrlProblem(baseUrl, allowInsecureHttp)),
         () => environment('PAYMENTS_BASE_URL') ?? missing,
       ),
       ...sharedShape,

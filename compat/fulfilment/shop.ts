@@ -14,6 +14,6 @@ export async function startShop(file: string, cwd: string, env: NodeJS.ProcessEn
     url: `http://127.0.0.1:${PORT}/webhooks`,
     startMs: 60_000,
   });
-  await shop.ready();
+  await shop.waitUntilReady();
   return shop;
 }

@@ -167,7 +167,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const)
     const [delivery] = await sandbox.deliver();
     assert.equal(delivery?.status, 200);
     assert.ok(shop.kill(signal));
-    await shop.ready();
+    await shop.waitUntilReady();
     await until(herOrder, /Thank you\. Paid/);
     assert.equal(statSync(join(folder, 'shop.sqlite')).mode & 0o777, 0o600);
   });

@@ -31,7 +31,7 @@ export type Json<Content> = Content extends Date
 /** A command that is one request to a running sandbox. `Content` is the type that the route returns. */
 interface RunningCommand<Name extends string, Content extends object> extends Omit<Command<Name>, 'run'> {
   request(given: Flags<Name>): Request;
-  says(content: Json<Content>): string;
+  describe(content: Json<Content>): string;
   /** True if the exit code is 0. Default: always. */
   isOk?(content: Json<Content>): boolean;
 }
@@ -39,13 +39,13 @@ interface RunningCommand<Name extends string, Content extends object> extends Om
 export const runningCommand =
   <Content extends object>() =>
   <const Name extends string>(own: RunningCommand<Name, Content>) => {
-    const { request, says, isOk = () => true, ...about } = own;
+    const { request, describe, isOk = () => true, ...about } = own;
     return command({
       ...about,
       flags: { ...about.flags, ...runningFlags },
       async run(given: Flags<Name | keyof typeof runningFlags>) {
         const content = await ask<Content>(given, request(given));
-        return show(given.has('json'), content, () => says(content), isOk(content));
+        return show(given.has('json'), content, () => describe(content), isOk(content));
       },
     });
   };
@@ -120,7 +120,7 @@ export const trigger = runningCommand<Paid>()({
     const currency = readWord('--currency', costs.currency, given.text('currency'));
     return ['POST', '/trigger', { type, amount, currency }];
   },
-  says: ({ order: { id, amount, currency }, event, delivery }) =>
+  describe: ({ order: { id, amount, currency }, event, delivery }) =>
     `Order ${id} of ${amount} ${currency} is paid.\n` +
     (delivery ? outcomeOf(delivery) : (unsent.get(event.state) ?? 'Its webhook goes out later.')),
   isOk: ({ delivery }) => delivery?.ok !== false,
@@ -139,7 +139,7 @@ export const deliver = runningCommand<Delivered>()({
     refuseUnless(id !== '', 'The event id is empty. Pass one, or leave it out.');
     return ['POST', id === undefined ? '/events/deliver' : `/events/${encodeURIComponent(id)}/redeliver`];
   },
-  says(sent) {
+  describe(sent) {
     if (!('attempts' in sent)) return outcomeOf(sent);
     const { now, attempts, retrying } = sent;
     if (attempts.length > 0) return attempts.map(outcomeOf).join('\n');
@@ -163,7 +163,7 @@ export const advance = runningCommand<{ now: Date }>()({
     readWord('The duration', durationMs(), by);
     return ['POST', '/clock', { advance: by }];
   },
-  says: ({ now }) =>
+  describe: ({ now }) =>
     `It is ${new Date(now).toLocaleDateString('sv')} ${new Date(now).toTimeString().slice(0, 8)} in the sandbox.`,
 });
 
@@ -173,5 +173,5 @@ export const reset = runningCommand<object>()({
   example: 'reset',
   flags: {},
   request: () => ['DELETE', '/state'],
-  says: () => 'The sandbox is empty again.',
+  describe: () => 'The sandbox is empty again.',
 });

@@ -79,7 +79,7 @@ export const crashTest = command({
     } catch (error) {
       const isInterrupted = interrupt.signal.aborted;
       const interrupted = new CannotTest('interrupted', 'Interrupted before anything was judged.');
-      const { code, message, line } = isInterrupted ? interrupted : whyNotTested(error);
+      const { code, message, line } = isInterrupted ? interrupted : toCannotTest(error);
       if (asJson) print(JSON.stringify({ ok: false, error: { code, message, ...(line && { line }) } }));
       else warn(message);
       return isInterrupted ? 130 : 2;
@@ -107,7 +107,7 @@ async function test(
   );
   const scheme = readSchemeFlag(given.text('scheme')) ?? {};
   const settleMs = given.duration('settle', 0, '1h') ?? 90_000;
-  const booksSignal = abortedLater(signal, 5000); // after Ctrl-C, the books are read once
+  const booksSignal = abortLater(signal, 5000); // after Ctrl-C, the books are read once
   const seed = given.integer('seed', 0, 2 ** 31 - 1) ?? randomInt(2 ** 31);
   const openCommand = given.text('open');
   warn(`Seed ${seed}.`);
@@ -128,7 +128,7 @@ async function test(
   signal.addEventListener('abort', abandon);
   const progress = progressLine();
   try {
-    await Promise.all(programs.map((program) => program.ready()));
+    await Promise.all(programs.map((program) => program.waitUntilReady()));
     const env = programEnvironment(sandbox, ports[0]);
     const isOpening = openCommand !== undefined && !signal.aborted;
     const opened = isOpening ? await openOrders(openCommand, orders, env, signal) : orders;
@@ -144,7 +144,7 @@ async function test(
       ...(given.has('retries') && { retryMs }),
     });
     progress.end();
-    if (!signal.aborted && !answers.some(hasSucceeded)) throw noneAccepted(answers, programs);
+    if (!signal.aborted && !answers.some(hasSucceeded)) throw noneAcceptedError(answers, programs);
     const sentAt = performance.now();
     const inbox = given.text('inbox');
     const read = async (): Promise<BookLine[]> => [
@@ -163,7 +163,7 @@ async function test(
 }
 
 /** Returns the error for a receiver that took nothing: whatever its shop does, nothing would be found. */
-function noneAccepted(answers: readonly Answer[], programs: readonly Program[]): CannotTest {
+function noneAcceptedError(answers: readonly Answer[], programs: readonly Program[]): CannotTest {
   const statuses = answers.map(({ status }) => (status === undefined ? 'no response' : String(status)));
   const commonest = [...new Set(statuses)]
     .toSorted((one, other) => count(statuses, other) - count(statuses, one))
@@ -178,7 +178,7 @@ const count = (list: readonly string[], value: string): number =>
   list.filter((each) => each === value).length;
 
 /** Returns a signal that is aborted some time after another one. */
-function abortedLater(signal: AbortSignal, ms: number): AbortSignal {
+function abortLater(signal: AbortSignal, ms: number): AbortSignal {
   const later = new AbortController();
   signal.addEventListener('abort', () => setTimeout(() => later.abort(), ms).unref());
   return later.signal;
@@ -281,7 +281,7 @@ function progressLine() {
   };
 }
 
-function whyNotTested(error: unknown): CannotTest {
+function toCannotTest(error: unknown): CannotTest {
   if (error instanceof CannotTest) return error;
   if (error instanceof ProgramError) return new CannotTest(error.code, error.message);
   if (error instanceof LineError) return new CannotTest(error.code, error.message, error.line);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { SandboxError } from '../sandbox/checks.js';
 import { readSnapshot, type SandboxSnapshot } from '../sandbox/service/snapshot.js';
 import type { Signal } from '../sandbox/signal.js';
-import { CommandError, codeOf, textIn, warn, whyUnreadable } from './terminal.js';
+import { CommandError, codeOf, describeReadError, textIn, warn } from './terminal.js';
 
 const saveAfterMs = 300;
 
@@ -18,7 +18,7 @@ export function loadData(path: string): SandboxSnapshot | undefined {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     const other = 'it is not the data of a sandbox';
-    const why = error instanceof SandboxError ? other : whyUnreadable(error, other);
+    const why = error instanceof SandboxError ? other : describeReadError(error, other);
     const remedy = 'It was left as it is; move it away, or name another file.';
     throw new CommandError(`--data: ${path} could not be read: ${why}. ${remedy}`);
   }
@@ -49,7 +49,7 @@ function write(path: string, text: string): void {
     renameSync(beside, path);
   } catch (error) {
     rmSync(beside, { force: true });
-    throw unwritable(path, error);
+    throw unwritableError(path, error);
   }
 }
 
@@ -59,7 +59,7 @@ function lock(path: string): void {
   try {
     writeFileSync(file, String(process.pid), { flag: 'wx', mode: 0o600 });
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw unwritable(path, error);
+    if (codeOf(error) !== 'EEXIST') throw unwritableError(path, error);
     const owner = Number(readFileSync(file, 'utf8'));
     const remedy = `End it, or name another file. If there is none, delete ${file}.`;
     // A process that was killed before it wrote its id leaves an empty file, which counts as unlocked.
@@ -78,7 +78,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-const unwritable = (path: string, error: unknown): CommandError =>
+const unwritableError = (path: string, error: unknown): CommandError =>
   new CommandError(
     `--data: ${path} could not be written (${codeOf(error) ?? 'unknown error'}). Check its folder and permissions.`,
   );

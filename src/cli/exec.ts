@@ -68,25 +68,25 @@ async function runToEnd(program: readonly string[], env: NodeJS.ProcessEnv): Pro
   // The terminal sends Ctrl-C to its whole foreground group, so the child gets it without this process.
   const fromTerminal = hasTerminal();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  let endLeft = () => {};
-  const pass = (signal: NodeJS.Signals) => {
+  let endRemaining = () => {};
+  const passOn = (signal: NodeJS.Signals) => {
     if (signal === 'SIGINT' && fromTerminal) return;
-    const started = startedBy(child.pid);
-    endLeft = () => {
+    const started = descendantsOf(child.pid);
+    endRemaining = () => {
       for (const id of started) trySignal(id, signal);
     };
     child.kill(signal);
   };
-  for (const signal of signals) process.on(signal, pass);
+  for (const signal of signals) process.on(signal, passOn);
   try {
     await once(child, 'exit');
-    endLeft();
+    endRemaining();
     return child.exitCode ?? 128 + (child.signalCode ? constants.signals[child.signalCode] : 0);
   } catch (error) {
     warn(`${program[0]} could not be started (${codeOf(error)}). Is it installed? May it be run?`);
     return codeOf(error) === 'ENOENT' ? 127 : 126;
   } finally {
-    for (const signal of signals) process.off(signal, pass);
+    for (const signal of signals) process.off(signal, passOn);
   }
 }
 
@@ -94,12 +94,12 @@ async function runToEnd(program: readonly string[], env: NodeJS.ProcessEnv): Pro
  * Returns the ids of all processes below a process: npx and a shell may end without passing a signal on to their program. A
  * group of its own would lose the terminal, and outlive a SIGKILL to the group of this process. Windows has no `ps`.
  */
-function startedBy(pid: number | undefined): number[] {
+function descendantsOf(pid: number | undefined): number[] {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid,ppid'], { encoding: 'utf8' });
   const all = `${stdout}`.split('\n').map((line) => line.trim().split(/ +/).map(Number));
-  const below = (parent: number): number[] =>
-    all.flatMap(([id = 0, of]) => (of === parent ? [id, ...below(id)] : []));
-  return pid === undefined ? [] : below(pid);
+  const childrenOf = (parent: number): number[] =>
+    all.flatMap(([id = 0, of]) => (of === parent ? [id, ...childrenOf(id)] : []));
+  return pid === undefined ? [] : childrenOf(pid);
 }
 
 function trySignal(pid: number, signal: NodeJS.Signals): void {

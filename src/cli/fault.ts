@@ -45,7 +45,7 @@ export const fault = runningCommand<{ faults: { says: string }[] }>()({
     const what = given.word('fault', 'fault status 503. Or --list.');
     return ['POST', '/faults', orderOf(what, values, given)];
   },
-  says: ({ faults }) =>
+  describe: ({ faults }) =>
     faults.length === 0
       ? 'No fault is waiting.'
       : ['Waiting to happen:', ...faults.map(({ says }) => `  ${escapeInvisible(says)}`)].join('\n'),
@@ -84,8 +84,8 @@ function orderOf(what: string, words: readonly string[], given: Flags<keyof type
     ['headers', headersOf(given.list('header'))],
   ];
   const passed = more.filter(([, value]) => value !== undefined);
-  const saysHow = what !== 'webhook' || passed.some(([field]) => field !== 'times');
-  refuseUnless(saysHow, 'Pass what happens to it: --drop, --hold, --duplicate, --tamper or --delay.');
+  const hasWay = what !== 'webhook' || passed.some(([field]) => field !== 'times');
+  refuseUnless(hasWay, 'Pass what happens to it: --drop, --hold, --duplicate, --tamper or --delay.');
   const fault = { ...order(value), ...Object.fromEntries(passed) };
   try {
     readOrder(fault, 'fault');

@@ -125,7 +125,7 @@ async function linkIn(rawBody: Uint8Array): Promise<Link> {
       return { amount: data.amount, currency: data.currency };
     });
   } catch (error) {
-    throw isPaymentsError(error) ? new CommandError(inEnvironment(error.message)) : error;
+    throw isPaymentsError(error) ? new CommandError(nameVariables(error.message)) : error;
   }
 }
 
@@ -133,7 +133,7 @@ async function linkIn(rawBody: Uint8Array): Promise<Link> {
 const saysNone = new Set([200, 400, 404, 410, 422]);
 
 /** Returns a message of the client, with environment variables in place of its options. */
-const inEnvironment = (message: string): string =>
+const nameVariables = (message: string): string =>
   message
     .replace('new PaymentsClient(): ', '')
     .replaceAll('Pass it, or set', 'Set')

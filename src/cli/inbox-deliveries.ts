@@ -7,7 +7,11 @@ import { action, readKeyWord, readTolerance, tableText } from './inbox-action.js
 import { readSchemeFlag, schemeFlag, webhookSecret } from './signing.js';
 import { CommandError, paragraphs, refuseUnless, verdict } from './terminal.js';
 
-async function notWaiting(inbox: Inbox, key: string, states = 'pending or parked'): Promise<CommandError> {
+async function notWaitingError(
+  inbox: Inbox,
+  key: string,
+  states = 'pending or parked',
+): Promise<CommandError> {
   const name = JSON.stringify(key);
   if ((await inbox.get(key))?.state !== 'running')
     return new CommandError(`There is no delivery ${name} that is ${states}.`);
@@ -101,10 +105,14 @@ export const retry = action({
     refuseUnless(isOne || !force, '--force takes one running delivery by its key.');
     const key = isOne ? readKeyWord(words) : '';
     return async (inbox) => {
-      const one = async () => Number(await inbox.retry(key, { force }));
-      const count = parked ? await inbox.retryParked() : pending ? await inbox.retryPending() : await one();
+      const retryOne = async () => Number(await inbox.retry(key, { force }));
+      const count = parked
+        ? await inbox.retryParked()
+        : pending
+          ? await inbox.retryPending()
+          : await retryOne();
       if (isOne && count === 0)
-        throw await notWaiting(inbox, key, force ? 'pending, running or parked' : 'pending or parked');
+        throw await notWaitingError(inbox, key, force ? 'pending, running or parked' : 'pending or parked');
       return [verdict(true, `${count} due now`), { retried: count }];
     };
   },
@@ -119,7 +127,7 @@ export const discard = action({
   plan(_given, words) {
     const key = readKeyWord(words);
     return async (inbox) => {
-      if (!(await inbox.discard(key))) throw await notWaiting(inbox, key);
+      if (!(await inbox.discard(key))) throw await notWaitingError(inbox, key);
       return [verdict(true, 'discarded'), { discarded: 1 }];
     };
   },
@@ -169,10 +177,10 @@ export const accept = action({
       const delivery = recoverDelivery(checks, { ...body, headers: own, receivedAt });
       // The second key is that of a delivery with other content under a known key.
       const keys = [delivery.key, `${delivery.key}#${delivery.digest}`];
-      const known = () => Promise.all(keys.map((key) => inbox.get(key)));
-      const before = await known();
+      const findEntries = () => Promise.all(keys.map((key) => inbox.get(key)));
+      const before = await findEntries();
       await inbox.accept(delivery);
-      const after = await known();
+      const after = await findEntries();
       const stored = after.find((entry, at) => entry && !before[at]);
       const text = stored ? `stored as ${stored.key}` : `${delivery.key} was stored before`;
       return [

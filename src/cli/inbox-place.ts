@@ -188,7 +188,7 @@ const openers: Readonly<Record<string, string>> = {
 /** Throws if a file does not hold the tables, in a version that this package can read. Changes no table. */
 async function checkVersion(database: SqliteDatabase, name: string, set: TableSet): Promise<void> {
   const db = new Connection(database);
-  const isMade = await db.whenFree(() => hasTables(db, set, name));
+  const isMade = await db.runWhenFree(() => hasTables(db, set, name));
   if (isMade === undefined)
     throw new CommandError(`${name} holds ${noneOf(set)}. Pass the file of ${openers[set.name]}.`);
   // secure_delete overwrites the rows that purge() deletes, as in the inbox's own file.

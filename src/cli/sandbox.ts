@@ -45,8 +45,8 @@ export const sandbox = command({
 /** Returns the offset of local time, such as `+02:00`. */
 function utcOffset(): string {
   const minutes = -new Date().getTimezoneOffset();
-  const two = (count: number) => String(Math.floor(count)).padStart(2, '0');
-  return `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
+  const twoDigits = (count: number) => String(Math.floor(count)).padStart(2, '0');
+  return `${minutes < 0 ? '-' : '+'}${twoDigits(Math.abs(minutes) / 60)}:${twoDigits(Math.abs(minutes) % 60)}`;
 }
 
 function banner({ sandbox, settings, guard }: SandboxContext, host?: string, loaded?: string): string {

@@ -15,7 +15,7 @@ import { sandboxKey, sandboxSecret } from '../sending/published.js';
 import { type Flags, type FlagTable, jsonOrText } from './command.js';
 import { keepData, loadData } from './data-file.js';
 import { readSchemeFlag, schemeFlag } from './signing.js';
-import { CommandError, refuseUnless, textIn, UsageError, variable, whyUnreadable } from './terminal.js';
+import { CommandError, describeReadError, refuseUnless, textIn, UsageError, variable } from './terminal.js';
 
 export const servingFlags = {
   port: ['<port>', `port to listen on; default ${usualPort}`, { env: 'SANDBOX_PORT' }],
@@ -157,7 +157,7 @@ function readProducts(file: string | undefined): SandboxOptions['products'] {
   try {
     return JSON.parse(textIn(file));
   } catch (error) {
-    const problem = `${file} could not be read: ${whyUnreadable(error)}`;
+    const problem = `${file} could not be read: ${describeReadError(error)}`;
     throw new UsageError(`--products: ${problem}. Pass a JSON array of products.`);
   }
 }

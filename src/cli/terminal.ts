@@ -25,16 +25,16 @@ export const verdict = (isGood: boolean, text: string): string =>
   isGood ? paint('green', `✓ ${text}`) : paint('red', `✗ ${text}`);
 
 /** Returns lines that are safe to print: every escape sequence except the command's own colours is made visible. */
-const printable = (lines: string): string =>
+const escapeLines = (lines: string): string =>
   lines
     .split(mark)
     .map((part, at) => (at % 2 === 1 ? part : part.replaceAll(/[^\n\t]+/g, (text) => escapeInvisible(text))))
     .join('');
 
-export const print = (lines: string): void => void process.stdout.write(`${printable(lines)}\n`);
+export const print = (lines: string): void => void process.stdout.write(`${escapeLines(lines)}\n`);
 
 /** Prints lines that are no result, on stderr. */
-export const warn = (lines: string): void => void process.stderr.write(`${printable(lines)}\n`);
+export const warn = (lines: string): void => void process.stderr.write(`${escapeLines(lines)}\n`);
 
 export function show(asJson: boolean, result: unknown, text: () => string, isOk = true): number {
   print(asJson ? JSON.stringify(result) : text());
@@ -58,7 +58,7 @@ export const codeOf = (error: unknown): string | undefined =>
 /** Returns the text of a file, without the byte order mark that programs on Windows write. */
 export const textIn = (file: string): string => new TextDecoder().decode(readFileSync(file));
 
-export const whyUnreadable = (error: unknown, other = 'unknown error'): string =>
+export const describeReadError = (error: unknown, other = 'unknown error'): string =>
   error instanceof SyntaxError ? 'it is not JSON' : (codeOf(error) ?? other);
 
 /** An invalid command line. The message comes with a pointer to the help; the exit code is 2. */

@@ -1,4 +1,4 @@
-import { unevenlySpaced } from '../sending/delivery.js';
+import { writeUnevenlySpaced } from '../sending/delivery.js';
 
 /** An order that a customer can pay. */
 export interface OpenOrder {
@@ -62,13 +62,14 @@ export function listOrders(count: number, sharesAmounts: boolean): OpenOrder[] {
 /** Returns what a run sends, to which instance, and what is killed when. The same seed gives the same plan everywhere. */
 export function makePlan({ seed, orders: opened, instances }: PlanOptions): Plan {
   const random = randomFrom(seed);
-  const below = (limit: number): number => Math.floor(random() * limit);
+  const randomBelow = (limit: number): number => Math.floor(random() * limit);
   const part = (share: number): number => Math.max(1, Math.round(opened.length * share));
-  const newId = (): string => `ord_${Array.from({ length: 12 }, () => below(36).toString(36)).join('')}`;
+  const newId = (): string =>
+    `ord_${Array.from({ length: 12 }, () => randomBelow(36).toString(36)).join('')}`;
 
   const orders = opened.map((order) => ({ ...order, id: newId() }));
   const deliveryOf = (kind: DeliveryKind, orderId: string, amount: string, copies = 1): PlannedDelivery => {
-    const first = below(instances);
+    const first = randomBelow(instances);
     return {
       kind,
       orderId,
@@ -81,7 +82,7 @@ export function makePlan({ seed, orders: opened, instances }: PlanOptions): Plan
   };
 
   const deliveries = withKills(
-    shuffle(orders, below).map(({ id, amount }, place) =>
+    shuffle(orders, randomBelow).map(({ id, amount }, place) =>
       deliveryOf('payment', id, amount, place < part(0.02) ? 3 : 1),
     ),
     instances,
@@ -90,19 +91,19 @@ export function makePlan({ seed, orders: opened, instances }: PlanOptions): Plan
   /** Inserts a delivery anywhere after the first one of an order, or anywhere at all. */
   const insert = (delivery: PlannedDelivery, first?: string): void => {
     const place = deliveries.findIndex(({ orderId }) => orderId === first);
-    deliveries.splice(place + 1 + below(deliveries.length - place), 0, delivery);
+    deliveries.splice(place + 1 + randomBelow(deliveries.length - place), 0, delivery);
   };
-  for (const { id, amount } of shuffle(orders, below).slice(0, part(0.1)))
+  for (const { id, amount } of shuffle(orders, randomBelow).slice(0, part(0.1)))
     insert(deliveryOf('again', id, amount), id);
-  for (const { id, amount } of shuffle(orders, below).slice(0, part(0.02)))
-    insert(deliveryOf('conflict', id, raised(amount, 1000)), id);
+  for (const { id, amount } of shuffle(orders, randomBelow).slice(0, part(0.02)))
+    insert(deliveryOf('conflict', id, raiseAmount(amount, 1000)), id);
   for (let number = 0; number < part(0.01); number++)
     insert(deliveryOf('unreadable', newId(), `${10 + number},90`));
-  for (const [number, { id, amount }] of shuffle(orders, below).slice(0, part(0.04)).entries())
+  for (const [number, { id, amount }] of shuffle(orders, randomBelow).slice(0, part(0.04)).entries())
     insert(
       number % 2 === 0
         ? deliveryOf('forged', newId(), amount)
-        : deliveryOf('forged', id, raised(amount, 2000)),
+        : deliveryOf('forged', id, raiseAmount(amount, 2000)),
     );
   for (let number = 0; number < 3; number++) insert(deliveryOf('unknown', newId(), '1.00'));
   return { seed, orders, deliveries };
@@ -134,15 +135,15 @@ function withKills(
 
 function bodyOf(kind: DeliveryKind, orderId: string, amount: string): string {
   const type = kind === 'unknown' ? 'test.unknown' : 'order.paid';
-  return unevenlySpaced({ type, data: { order_id: orderId, amount, currency } });
+  return writeUnevenlySpaced({ type, data: { order_id: orderId, amount, currency } });
 }
 
 /** Returns a decimal amount, raised by a whole number. */
-const raised = (amount: string, by: number): string =>
+const raiseAmount = (amount: string, by: number): string =>
   amount.replace(/^\d+/, (whole) => String(BigInt(whole) + BigInt(by)));
 
-function shuffle<T>(list: readonly T[], below: (limit: number) => number): T[] {
-  const all = list.map((value) => ({ value, at: below(2 ** 31) }));
+function shuffle<T>(list: readonly T[], randomBelow: (limit: number) => number): T[] {
+  const all = list.map((value) => ({ value, at: randomBelow(2 ** 31) }));
   return all.sort((one, other) => one.at - other.at).map(({ value }) => value);
 }
 

@@ -49,7 +49,7 @@ export class Program {
   }
 
   /** Resolves when the receiver answers, and rejects with a `ProgramError` if it does not come back. */
-  ready(): Promise<void> {
+  waitUntilReady(): Promise<void> {
     return this.#ready;
   }
 

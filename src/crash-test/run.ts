@@ -83,7 +83,7 @@ export async function runPlan(options: RunOptions): Promise<Answer[]> {
     underway++;
     try {
       // While a program starts again, nothing is sent.
-      await Promise.all(programs.map((program) => program.ready()));
+      await Promise.all(programs.map((program) => program.waitUntilReady()));
       if (signal.aborted) return;
       const got = await Promise.all(delivery.instances.map((instance) => deliver(delivery, instance)));
       answers.push(...got.filter((answer) => answer !== undefined));
@@ -106,7 +106,7 @@ export async function runPlan(options: RunOptions): Promise<Answer[]> {
     const program = programs[instance];
     if (!program) throw new RangeError(`There is no instance ${instance}.`);
     const sentAt = now();
-    const response = send(program.url, outgoing(delivery), { timeoutMs: responseMs, signal });
+    const response = send(program.url, signDelivery(delivery), { timeoutMs: responseMs, signal });
     const killed = scheduleKill(delivery, program, response);
     const { status, code } = await response;
     const endedAt = now();
@@ -142,14 +142,14 @@ export async function runPlan(options: RunOptions): Promise<Answer[]> {
     if (isRepeated) waiting.push({ delivery, attempt: attempt + 1, notBefore: now() + (delay ?? 0) });
   }
 
-  function outgoing({ kind, body }: PlannedDelivery): Outgoing {
-    const signed = sign({ rawBody: body, secret: kind === 'forged' ? forgedSecret(scheme) : secret, scheme });
+  function signDelivery({ kind, body }: PlannedDelivery): Outgoing {
+    const signed = sign({ rawBody: body, secret: kind === 'forged' ? forgeSecret(scheme) : secret, scheme });
     return { body, headers: { 'content-type': 'application/json', ...signed } };
   }
 }
 
 /** Returns a secret that is not the merchant's, in the form that the scheme reads. */
-function forgedSecret({ secretEncoding }: Partial<SignatureScheme>): string {
+function forgeSecret({ secretEncoding }: Partial<SignatureScheme>): string {
   const bytes = Buffer.from(wrongSecret);
   return secretEncoding === undefined || secretEncoding === 'utf8'
     ? wrongSecret

@@ -120,7 +120,10 @@ function groupBy<T>(list: readonly T[], keyOf: (value: T) => string): Map<string
 function describe(answer: Answer | undefined): string {
   if (!answer) return '';
   const { delivery, status, endedAt, kill } = answer;
-  const at = (ms: number): string => `${(ms / 1000).toFixed(3)} s`;
-  const what = status === undefined ? `no response until ${at(endedAt)}` : `${status} at ${at(endedAt)}`;
-  return `${delivery.orderId} ${delivery.amount}: ${what}${kill ? `, ${kill.signal} at ${at(kill.at)}` : ''}`;
+  const formatSeconds = (ms: number): string => `${(ms / 1000).toFixed(3)} s`;
+  const what =
+    status === undefined
+      ? `no response until ${formatSeconds(endedAt)}`
+      : `${status} at ${formatSeconds(endedAt)}`;
+  return `${delivery.orderId} ${delivery.amount}: ${what}${kill ? `, ${kill.signal} at ${formatSeconds(kill.at)}` : ''}`;
 }

@@ -6,13 +6,13 @@ import { TargetError, targetProblem } from '../sending/address.js';
 import { newSecret, type WebhookTarget } from '../sending/delivery.js';
 import type { SendOptions } from '../sending/send.js';
 import type { SignatureScheme } from '../webhooks/index.js';
-import { Examination, type ProbeResult, succeeded } from './examination.js';
+import { Examination, isSuccess, type ProbeResult } from './examination.js';
 import type { Finding } from './findings.js';
-import { unreachable } from './obstacles.js';
+import { findUnreachable } from './obstacles.js';
 import { bodies, forgeryNames, type ProbeName } from './probes.js';
-import { explainRefusal, findLaterRefusal, refusedBodies, speaksOfOrder } from './refused.js';
-import { statedFault } from './stated-fault.js';
-import { acceptedForgeries, isCalledDuplicate, isDanger } from './verdicts.js';
+import { explainRefusal, findLaterRefusal, findRefusedBodies, speaksOfOrder } from './refused.js';
+import { findStatedFault } from './stated-fault.js';
+import { findAcceptedForgeries, isCalledDuplicate, isDanger } from './verdicts.js';
 
 /** Options of `sandbox.doctor()`. */
 export interface DoctorOptions {
@@ -63,11 +63,11 @@ const decimal = /^(?!0+(?:\.0+)?$)\d{1,12}(?:\.\d{1,2})?$/;
 
 /** The options for the price of the test order. */
 export const priceShape = {
-  amount: z._default(matching(decimal, 'a decimal amount above zero, such as "19.90"'), unusualAmount),
-  currency: z._default(matching(/^[A-Z]{3}$/, 'a three-letter ISO code, such as "USD"'), 'USD'),
+  amount: z._default(patternSchema(decimal, 'a decimal amount above zero, such as "19.90"'), unusualAmount),
+  currency: z._default(patternSchema(/^[A-Z]{3}$/, 'a three-letter ISO code, such as "USD"'), 'USD'),
 };
 
-function matching(form: RegExp, wanted: string) {
+function patternSchema(form: RegExp, wanted: string) {
   const error = mustBe(wanted, wanted, kindAndText);
   return z.string({ error }).check(z.regex(form, { error }));
 }
@@ -86,26 +86,26 @@ export async function diagnose(order: DiagnoseOptions): Promise<Diagnosis> {
   if (unreached) return report(exam, [unreached]);
   // Forgeries may crash a receiver or get the sender blocked, so the valid bodies are sent before them.
   // After a timeout the other bodies are skipped: each would take as long and show no more.
-  const isLate = exam.late('compact');
+  const isLate = exam.isLate('compact');
   for (const name of isLate ? [] : bodies) await exam.probe(name);
   await exam.probe('forged');
   if (isLate) exam.leaveOutRest();
-  const reached = bodies.some((name) => exam.succeeded(name));
+  const reached = bodies.some((name) => exam.isSuccess(name));
   for (const name of reached ? forgeryNames : (['empty_secret'] as const)) await exam.probe(name);
   if (reached) await exam.probe('duplicate');
 
-  const fooled = await acceptedForgeries(exam);
+  const fooled = await findAcceptedForgeries(exam);
   if (exam.stopped) return report(exam, [...fooled, ...(await judgeUntilStopped(exam, reached))]);
-  if (exam.accepted('forged') || (fooled.length > 0 && !reached)) return report(exam, fooled);
-  const late = [...bodies, 'duplicate' as const].find(exam.late);
+  if (exam.isAccepted('forged') || (fooled.length > 0 && !reached)) return report(exam, fooled);
+  const late = [...bodies, 'duplicate' as const].find(exam.isLate);
   if (late) fooled.push(exam.finding('slow', { evidence: exam.evidence('forged', late) }));
   else if (!reached) {
     const { finding, ...more } = await explainRefusal(exam);
     return report(exam, [finding], more);
   }
   const later = await findLaterRefusal(exam);
-  const refused = later ? [later] : await refusedBodies(exam);
-  if (fooled.length + refused.length === 0) refused.push(...(await blockedForgeries(exam)));
+  const refused = later ? [later] : await findRefusedBodies(exam);
+  if (fooled.length + refused.length === 0) refused.push(...(await findBlockedForgeries(exam)));
   const known = refused.map(({ code }) => code);
   const others = fooled.filter(({ code }) => !known.includes(code));
   const dangers = others.filter(isDanger);
@@ -116,22 +116,22 @@ export async function diagnose(order: DiagnoseOptions): Promise<Diagnosis> {
 
 /** Returns the findings from the responses that a receiver gave before it stopped listening. */
 async function judgeUntilStopped(exam: Examination, reached: boolean): Promise<Finding[]> {
-  if (reached) return refusedBodies(exam);
-  const said = statedFault(exam.sent('compact'), exam.body('compact'), exam.framework);
+  if (reached) return findRefusedBodies(exam);
+  const said = findStatedFault(exam.sent('compact'), exam.body('compact'), exam.framework);
   return said ? [{ ...said, evidence: exam.evidence('compact') }] : [];
 }
 
 /** Returns the reason why deliveries do not reach the handler, if a valid and an unsigned delivery show the same one. */
 async function findObstacle(exam: Examination): Promise<Finding | undefined> {
-  const found = async (name: ProbeName) => {
+  const probeObstacle = async (name: ProbeName) => {
     await exam.probe(name);
     const sent = exam.sent(name);
-    const finding = unreachable(sent, exam.target, exam.framework, { evidence: exam.evidence(name) });
+    const finding = findUnreachable(sent, exam.target, exam.framework, { evidence: exam.evidence(name) });
     return finding?.code === 'not_found' && speaksOfOrder(sent) ? undefined : finding;
   };
-  const first = await found('compact');
+  const first = await probeObstacle('compact');
   if (exam.over) return exam.stopped ?? first;
-  const second = await found('unsigned');
+  const second = await probeObstacle('unsigned');
   if (exam.stopped) return exam.stopped;
   if (first && second?.code === first.code) return first;
   // A server that is still starting may have sent the first 5xx, so the probe is sent again.
@@ -145,7 +145,7 @@ function findWarnings(exam: Examination, hasFindings: boolean): Finding[] {
   if (seconds * 1000 > slowMs)
     warnings.push(exam.finding('slow', { slow: `took ${seconds.toFixed(1)} s to respond`, evidence }));
   if (hasFindings) return warnings;
-  const taken = (['right_first', 'right_last'] as const).filter(exam.accepted);
+  const taken = (['right_first', 'right_last'] as const).filter(exam.isAccepted);
   if (taken.length > 0) warnings.push(exam.finding('loose_signature', { evidence: exam.evidence(...taken) }));
   if (isCalledDuplicate(exam)) {
     const evidence = exam.evidence('known_order', 'duplicate');
@@ -177,7 +177,7 @@ async function report(exam: Examination, found: Finding[], more: Partial<Diagnos
 }
 
 /** Returns `not_tested` if something in front of the handler blocks later forgeries: it hides what the handler accepts. */
-async function blockedForgeries(exam: Examination): Promise<Finding[]> {
+async function findBlockedForgeries(exam: Examination): Promise<Finding[]> {
   const again = await exam.sendLike('compact', newSecret(exam.receiver.signer.scheme));
   if (!again || exam.over || again.sent.status === exam.sent('forged').status) return [];
   return [
@@ -191,11 +191,11 @@ async function blockedForgeries(exam: Examination): Promise<Finding[]> {
 
 async function describeUntested(exam: Examination): Promise<Finding> {
   const limited = exam.results.find(({ status }) => status === 429)?.name;
-  const late = exam.results.find(({ name }) => exam.late(name))?.name;
+  const late = exam.results.find(({ name }) => exam.isLate(name))?.name;
   if (!limited)
     return exam.finding('not_tested', { evidence: late ? exam.evidence(late) : exam.slowest.evidence });
   const valid = await exam.sendLike('compact');
-  if (valid && succeeded(valid.sent))
+  if (valid && isSuccess(valid.sent))
     return exam.finding('not_tested', {
       because: 'a rate limit rejects many forged ones; valid ones still get through',
       first: 'Turn the limit off where you examine it.',

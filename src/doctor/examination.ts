@@ -5,9 +5,9 @@ import { type SendOptions, send } from '../sending/send.js';
 import { probeOrder } from '../webhooks/probe.js';
 import { type Facts, type Finding, type FindingCode, findingOf } from './findings.js';
 import { frameworkOf } from './frameworks.js';
-import { asServed } from './obstacles.js';
+import { toServerResponse } from './obstacles.js';
 import { bodies, isForgery, type ProbeName, probes } from './probes.js';
-import { eventBody, type Order, outgoing, type Signer } from './signed.js';
+import { eventBody, type Order, type Signer, toOutgoing } from './signed.js';
 import { responseText, shapeOf, wordsOf } from './words.js';
 
 /** A receiver to examine, with the signer of its deliveries and the options of sending them. */
@@ -84,10 +84,10 @@ export class Examination {
       name,
       says: probes[name][0],
       expected: isForgery(name) ? 'refused' : 'accepted',
-      outcome: sent.status === undefined ? 'no response' : succeeded(sent) ? 'accepted' : 'refused',
+      outcome: sent.status === undefined ? 'no response' : isSuccess(sent) ? 'accepted' : 'refused',
       status: sent.status,
       error: sent.error,
-      response: this.#shown(sent),
+      response: this.#describe(sent),
       durationMs,
     }));
   }
@@ -104,11 +104,11 @@ export class Examination {
     if (known && !again) return;
     const [says, make] = probes[name];
     // A receiver may refuse a known signature as a replay, so a repeated order is the one that came in other bytes.
-    const seen = this.#probed.get(this.succeeded('spaced') ? 'spaced' : 'compact');
+    const seen = this.#probed.get(this.isSuccess('spaced') ? 'spaced' : 'compact');
     const repeats = name === 'duplicate' || name === 'known_order';
     const order = (repeats ? seen?.order : undefined) ?? this.newOrder();
     // A receiver may remember only the last valid signature, so a tampered body reuses that one.
-    const last = bodies.findLast(this.succeeded) ?? 'compact';
+    const last = bodies.findLast(this.isSuccess) ?? 'compact';
     const outgoing = make(order, this.receiver.signer, this.#probed.get(last)?.outgoing);
     if (!outgoing || this.over) return void (outgoing ? this.untested : this.impossible).add(says);
     this.receiver.onStep?.(says);
@@ -131,13 +131,13 @@ export class Examination {
   body = (name: ProbeName): string => this.#probed.get(name)?.outgoing.body ?? '';
 
   /** True if the response has a 2xx status, whatever its body says. */
-  succeeded = (name: ProbeName): boolean => succeeded(this.sent(name));
+  isSuccess = (name: ProbeName): boolean => isSuccess(this.sent(name));
 
   /** True if a delivery was accepted. A forgery counts as accepted if it got a 2xx status and the words of an accepted valid delivery. */
-  accepted = (name: ProbeName): boolean => {
-    if (!this.succeeded(name)) return false;
-    const valid = bodies.filter(this.succeeded);
-    const wordsTo = (names: readonly ProbeName[]) => names.filter(this.succeeded).map(this.#words);
+  isAccepted = (name: ProbeName): boolean => {
+    if (!this.isSuccess(name)) return false;
+    const valid = bodies.filter(this.isSuccess);
+    const wordsTo = (names: readonly ProbeName[]) => names.filter(this.isSuccess).map(this.#words);
     const toForged = wordsTo(['unsigned', 'forged', 'one_character']);
     if (!isForgery(name)) return !this.#isRefusal(this.#words(name), toForged, wordsTo(valid));
     const toldApart = valid.filter((one) => !toForged.includes(this.#words(one)));
@@ -156,15 +156,15 @@ export class Examination {
   }
 
   /** True if a delivery was sent and not accepted. After a timeout or a rate limit this is unknown, so false. */
-  refused = (name: ProbeName): boolean =>
+  isRefused = (name: ProbeName): boolean =>
     this.#probed.has(name) &&
-    !this.accepted(name) &&
-    !this.late(name) &&
+    !this.isAccepted(name) &&
+    !this.isLate(name) &&
     !isLimited(this.sent(name)) &&
     // A delivery without a response may have crashed the receiver, which is no refusal.
     !(this.stopped && this.sent(name).status === undefined);
 
-  late = (name: ProbeName): boolean => this.sent(name).code === 'timeout';
+  isLate = (name: ProbeName): boolean => this.sent(name).code === 'timeout';
 
   /** True if two probes got the same response, apart from numbers, ids and text repeated from the delivery. */
   hasSameResponse = (name: ProbeName, other: ProbeName): boolean =>
@@ -191,8 +191,9 @@ export class Examination {
     return { seconds, evidence: took ?? '' };
   }
 
-  describe = (says: string, sent: Sent): string => `"${says}" got ${this.#shown(sent).replace(/\.$/, '')}.`;
-  response = (name: ProbeName): string => this.#shown(this.sent(name));
+  describe = (says: string, sent: Sent): string =>
+    `"${says}" got ${this.#describe(sent).replace(/\.$/, '')}.`;
+  response = (name: ProbeName): string => this.#describe(this.sent(name));
 
   /** Returns the beginning of a response, for a sentence whose evidence has more of it. */
   briefResponse = (name: ProbeName): string => responseText(this.sent(name), this.receiver.signer.secret, 60);
@@ -201,14 +202,14 @@ export class Examination {
 
   /** Sends any delivery, to the target by default. Retries if a rate limit names a short wait. */
   async send(outgoing: Outgoing, target = this.receiver.target, tries = 5): Promise<Sent> {
-    const response = asServed(await this.#sendOnce(target, outgoing), this.target);
+    const response = toServerResponse(await this.#sendOnce(target, outgoing), this.target);
     this.#responses.push(response);
     const last = [...this.#probed.keys()].at(-1);
     if (response.code === 'ECONNREFUSED' && last && this.sent(last).code !== 'ECONNREFUSED')
       this.stopped ??= this.finding('connection_lost', {
         lost: 'was reached, and then stopped listening',
         look: 'See its log: it died of the last delivery that it got',
-        evidence: `${this.evidence(last)} After that: ${this.#shown(response)}.`,
+        evidence: `${this.evidence(last)} After that: ${this.#describe(response)}.`,
       });
     if (!isLimited(response)) return response;
     const waitMs = Number(response.headers?.['retry-after']) * 1000;
@@ -229,14 +230,14 @@ export class Examination {
     if (typeof this.receiver.target !== 'string') return false;
     const beside = new URL(this.receiver.target);
     beside.pathname = `${beside.pathname.replace(/\/$/, '')}-${randomText()}`;
-    const other = await this.send(outgoing(eventBody(this.newOrder()), {}), beside.href);
+    const other = await this.send(toOutgoing(eventBody(this.newOrder()), {}), beside.href);
     return other.status === usual.status;
   }
 
-  #shown = (sent: Sent): string => responseText(sent, this.receiver.signer.secret);
+  #describe = (sent: Sent): string => responseText(sent, this.receiver.signer.secret);
 
   #words = (name: ProbeName): string => this.#probed.get(name)?.words ?? '';
 }
 
 const isLimited = ({ status }: Sent): boolean => status === 429;
-export const succeeded = ({ status = 0 }: Sent): boolean => status >= 200 && status < 300;
+export const isSuccess = ({ status = 0 }: Sent): boolean => status >= 200 && status < 300;

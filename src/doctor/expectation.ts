@@ -1,6 +1,6 @@
 import type { Outgoing } from '../sending/delivery.js';
 import type { TimestampUnit } from './documented-schemes.js';
-import { type Examination, succeeded } from './examination.js';
+import { type Examination, isSuccess } from './examination.js';
 import type { Facts, Finding, FindingCode } from './findings.js';
 import { parseObject } from './json.js';
 import { encodings, printings, secretMistakes, type Write } from './mistakes.js';
@@ -53,7 +53,7 @@ export async function findExpectation(exam: Examination) {
         return { ...candidate, sent: await exam.send(delivery) };
       }),
     );
-    const found = responses.find((response) => response && succeeded(response.sent));
+    const found = responses.find((response) => response && isSuccess(response.sent));
     if (!found) continue;
     const evidence = `${exam.describe(found.says, found.sent)} ${exam.evidence('compact')}`;
     const beyond = await findWrongTolerance(exam, found.minutes);
@@ -94,8 +94,8 @@ function mistakesOf(exam: Examination): Candidate[] {
   return [
     ...candidatesByKey('empty_secret', ['', 'undefined', 'null', 'None']),
     ...candidatesByKey('known_secret', othersKeys),
-    ...secretMistakes.flatMap(({ says, makes, remedy }) =>
-      candidatesByKey('altered_secret', makes(secret), `as if the secret ${says}`, {
+    ...secretMistakes.flatMap(({ says, make, remedy }) =>
+      candidatesByKey('altered_secret', make(secret), `as if the secret ${says}`, {
         alteration: says,
         remedy,
       }),
@@ -137,8 +137,9 @@ function clocksOf(exam: Examination): Candidate[] {
 
 function timeOff(minutes: number): string {
   const size = Math.abs(minutes);
-  const some = (count: number, unit: string) => (count ? [`${count} ${unit}${count === 1 ? '' : 's'}`] : []);
-  const amount = [...some(Math.floor(size / 60), 'hour'), ...some(size % 60, 'minute')];
+  const countUnits = (count: number, unit: string) =>
+    count ? [`${count} ${unit}${count === 1 ? '' : 's'}`] : [];
+  const amount = [...countUnits(Math.floor(size / 60), 'hour'), ...countUnits(size % 60, 'minute')];
   return `${amount.join(' ')} ${minutes > 0 ? 'ahead' : 'behind'}`;
 }
 
@@ -151,7 +152,7 @@ async function findWrongTolerance(exam: Examination, minutes = 0): Promise<Findi
   const when = `40 days ${minutes > 0 ? 'ahead' : 'ago'}`;
   const sent = await exam.send(signByClock(exam, Math.sign(minutes) * 40 * 24 * 60)(exam.newOrder()));
   const evidence = `${exam.describe(`signed ${when}`, sent)} ${exam.evidence('compact')}`;
-  return succeeded(sent) ? exam.finding('wrong_tolerance', { when, evidence }) : undefined;
+  return isSuccess(sent) ? exam.finding('wrong_tolerance', { when, evidence }) : undefined;
 }
 
 /** Returns a function from a timestamp's unit to candidates: the documented schemes, and those that differ from the default in at most two parts. */

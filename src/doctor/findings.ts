@@ -202,7 +202,7 @@ export function findingOf(code: FindingCode, framework: string | undefined, show
   const { evidence, ...facts } = shown;
   const known: Facts = { ...fixesIn(framework), ...facts };
   const [problem, fix] = findings[code];
-  const filled = (text: string) =>
+  const fillIn = (text: string) =>
     text
       .replaceAll(/\{(\w+)(?:\|([^}]*))?\}/g, (_, name: string, usual = '') => known[name] ?? `${usual}`)
       .trim();
@@ -210,8 +210,8 @@ export function findingOf(code: FindingCode, framework: string | undefined, show
   return {
     code,
     severity,
-    problem: (severity === 'danger' ? 'DANGER: ' : '') + filled(problem),
-    fix: filled(fix),
+    problem: (severity === 'danger' ? 'DANGER: ' : '') + fillIn(problem),
+    fix: fillIn(fix),
     ...(evidence && { evidence }),
   };
 }

@@ -1,8 +1,8 @@
 import type { Sent } from '../sending/delivery.js';
 import { findingOf } from './findings.js';
 import { fixesIn, frameworkOf } from './frameworks.js';
-import { asServed, unreachable } from './obstacles.js';
-import { comparison, reportedBody, statedFault } from './stated-fault.js';
+import { findUnreachable, toServerResponse } from './obstacles.js';
+import { compareBodies, findStatedFault, reportedBody } from './stated-fault.js';
 
 type Failure = Omit<Sent, 'headers' | 'body'> & {
   target: string;
@@ -19,18 +19,18 @@ export function hintFor(
   doctor: string,
 ): string {
   const ask = ` To find out why: ${doctor}`;
-  const sent = asServed({ ...rest, headers, body }, target);
+  const sent = toServerResponse({ ...rest, headers, body }, target);
   const framework = frameworkOf([sent]);
   const known = hasResponded ? { look: 'See the log of your handler: it may have crashed' } : {};
-  const blocked = unreachable(sent, target, framework, known);
+  const blocked = findUnreachable(sent, target, framework, known);
   if (blocked) return `${blocked.problem} ${blocked.fix}${sent.status === undefined ? '' : ask}`;
-  const fault = statedFault(sent, sentBody, framework) ?? guess(sent, sentBody, framework);
+  const fault = findStatedFault(sent, sentBody, framework) ?? guess(sent, sentBody, framework);
   return [fault.problem, fault.evidence, fault.fix].filter(Boolean).join(' ') + ask;
 }
 
 function guess({ status = 0, body = '' }: Sent, sentBody: string, framework: string | undefined) {
   if (reportedBody(body))
-    return findingOf('secret_or_scheme', framework, { evidence: comparison(body, sentBody) });
+    return findingOf('secret_or_scheme', framework, { evidence: compareBodies(body, sentBody) });
   if (status >= 500) return findingOf('handler_failed', framework, { fails: 'failed' });
   return {
     problem: `It responded ${status}.`,

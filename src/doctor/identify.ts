@@ -9,7 +9,7 @@ import { readScheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
 import { readTimestamp } from '../webhooks/timestamp.js';
 import { listsFor, type TimestampUnit } from './documented-schemes.js';
-import { bodyVariants, secretVariants, withoutQuotes } from './mistakes.js';
+import { bodyVariants, removeQuotes, secretVariants } from './mistakes.js';
 import { matchingSchemes } from './schemes.js';
 
 /** A captured delivery and the secret that it should have been signed with. */
@@ -131,7 +131,7 @@ type Delivery = ReturnType<typeof readDelivery>;
 function readDelivery(options: IdentifyOptions) {
   const { secret, signatureHeader, timestampHeader } = options;
   const names = readScheme({ signatureHeader, timestampHeader });
-  readKey(typeof secret === 'string' ? (withoutQuotes(secret) ?? secret.trim()) : secret, names);
+  readKey(typeof secret === 'string' ? (removeQuotes(secret) ?? secret.trim()) : secret, names);
   const header = readHeaders(options.headers);
   const signature = header(names.signatureHeader) ?? '';
   const own = header(names.timestampHeader);

@@ -1,43 +1,43 @@
 import { Buffer } from 'node:buffer';
-import { spaced } from '../sending/delivery.js';
+import { writeSpaced } from '../sending/delivery.js';
 import { decodeRecoded, decodingOf } from '../webhooks/recoded.js';
 import { isJsonObject, parseObject } from './json.js';
 
 /** A mistake with a secret, which the doctor makes and `identify` undoes. */
 interface SecretMistake {
   says: string;
-  makes(secret: string): string[];
-  undoes(secret: string): string | undefined;
+  make(secret: string): string[];
+  undo(secret: string): string | undefined;
   /** Fix for a receiver that makes the mistake. */
   remedy: string;
   /** Fix for a secret that was passed to `identify` with the mistake in it. */
   remedyHere: string;
 }
 
-const bare = (secret: string) => /^[a-z]{2,10}_(?:(?:live|test)_)?(.+)$/i.exec(secret.trim())?.[1];
+const removePrefix = (secret: string) => /^[a-z]{2,10}_(?:(?:live|test)_)?(.+)$/i.exec(secret.trim())?.[1];
 
 /** Returns the secret inside quotation marks; `undefined` if there are none. */
-export const withoutQuotes = (secret: string) => /^(["'`])(.+)\1$/.exec(secret.trim())?.[2];
+export const removeQuotes = (secret: string) => /^(["'`])(.+)\1$/.exec(secret.trim())?.[2];
 
 export const secretMistakes: readonly SecretMistake[] = [
   {
     says: 'has white space around it',
-    makes: (secret) => [`${secret}\n`, `${secret}\r\n`, `${secret}\r`, `${secret} `, ` ${secret}`],
-    undoes: (secret) => secret.trim(),
+    make: (secret) => [`${secret}\n`, `${secret}\r\n`, `${secret}\r`, `${secret} `, ` ${secret}`],
+    undo: (secret) => secret.trim(),
     remedy: 'Remove it where it is read, or from the file or variable that holds it',
     remedyHere: 'remove it where it is read',
   },
   {
     says: 'has quotation marks around it',
-    makes: (secret) => [`"${secret}"`, `'${secret}'`],
-    undoes: withoutQuotes,
+    make: (secret) => [`"${secret}"`, `'${secret}'`],
+    undo: removeQuotes,
     remedy: 'Remove them: Docker and some .env readers keep them',
     remedyHere: 'remove them where it is read',
   },
   {
     says: 'is used without its prefix',
-    makes: (secret) => [bare(secret) ?? [], /^[a-z]{2,10}_(.+)$/i.exec(secret)?.[1] ?? []].flat(),
-    undoes: bare,
+    make: (secret) => [removePrefix(secret) ?? [], /^[a-z]{2,10}_(.+)$/i.exec(secret)?.[1] ?? []].flat(),
+    undo: removePrefix,
     remedy: 'Pass the whole secret as it was given to you',
     remedyHere: 'pass what follows the underscore',
   },
@@ -50,15 +50,15 @@ export type Write = (event: object) => string;
 export const printings: readonly Write[] = [
   () => '[object Object]',
   () => 'Array',
-  (event) => spaced(event).replaceAll('"', "'"),
-  (event) => spaced(event).replaceAll('": ', '"=>'),
-  (event) => spaced(event).replaceAll('": ', '" => '),
+  (event) => writeSpaced(event).replaceAll('"', "'"),
+  (event) => writeSpaced(event).replaceAll('": ', '"=>'),
+  (event) => writeSpaced(event).replaceAll('": ', '" => '),
 ];
 
 /** Writers of the same JSON: with and without spaces, indented, each with keys in order or sorted. */
 export const encodings: readonly Write[] = [(event: object) => event, sortKeys].flatMap((order) => [
   (event) => JSON.stringify(order(event)),
-  (event) => spaced(order(event)),
+  (event) => writeSpaced(order(event)),
   (event) => JSON.stringify(order(event), null, 2),
 ]);
 
@@ -95,8 +95,8 @@ export function bodyVariants(body: Uint8Array): Variant<Uint8Array>[] {
 
 /** Returns the secret as given, then without the characters that are often copied along with it. */
 export function secretVariants(secret: string): Variant<string>[] {
-  const undone = secretMistakes.map(({ undoes, says, remedyHere }) => ({
-    value: undoes(secret) ?? secret,
+  const undone = secretMistakes.map(({ undo, says, remedyHere }) => ({
+    value: undo(secret) ?? secret,
     note: `The secret ${says}: ${remedyHere}.`,
   }));
   return [{ value: secret }, ...undone.filter(({ value }) => value !== secret)];

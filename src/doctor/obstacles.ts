@@ -4,7 +4,7 @@ import { csrfCheck, loginPath, requiresTls } from './phrases.js';
 import { saysCause } from './stated-fault.js';
 
 /** Returns a response as a sender sees it: a route handler that throws becomes a 500, as in any server. */
-export function asServed(sent: Sent, target: string): Sent {
+export function toServerResponse(sent: Sent, target: string): Sent {
   const thrown = sent.status === undefined && sent.code !== 'timeout' && !URL.canParse(target);
   return thrown ? { status: 500, headers: {}, body: sent.error } : sent;
 }
@@ -36,23 +36,23 @@ const obstacles: readonly [is: RegExp, ...Obstacle][] = [
 ];
 
 /** Returns the reason why a delivery did not reach the handler, judged by the response; `undefined` if it seems to have reached it. */
-export function unreachable(
+export function findUnreachable(
   sent: Sent,
   target: string,
   framework: string | undefined,
   known: Facts = {},
 ): Finding | undefined {
   const url = URL.canParse(target) ? new URL(target) : undefined;
-  const [code, facts] = obstacleTo(sent, url) ?? [];
+  const [code, facts] = classifyObstacle(sent, url) ?? [];
   const at = { host: url?.host ?? target, path: url?.pathname ?? target };
   return code && findingOf(code, framework, { evidence: sent.error, ...at, ...known, ...facts });
 }
 
-function obstacleTo(sent: Sent, url?: URL): Obstacle | undefined {
+function classifyObstacle(sent: Sent, url?: URL): Obstacle | undefined {
   const { status, headers = {}, body = '', code = '' } = sent;
   if (status === 400 && requiresTls.test(body))
     return ['tls', { tls: 'This port speaks only TLS: use https: in the webhook URL.' }];
-  if (status !== undefined && status >= 300 && status < 400) return redirectTo(headers.location, url);
+  if (status !== undefined && status >= 300 && status < 400) return classifyRedirect(headers.location, url);
   if (status !== undefined && status >= 500 && saysCause(sent)) return undefined;
   const [, ...known] = obstacles.find(([is]) => is.test(String(status ?? code))) ?? [];
   const [first, facts] = known;
@@ -63,7 +63,7 @@ function obstacleTo(sent: Sent, url?: URL): Obstacle | undefined {
   return isCsrf ? ['csrf'] : undefined;
 }
 
-function redirectTo(location: string | undefined, from: URL | undefined): Obstacle {
+function classifyRedirect(location: string | undefined, from: URL | undefined): Obstacle {
   const shown = location?.slice(0, 200) ?? 'nowhere';
   if (!from || location === undefined || !URL.canParse(location, from.href))
     return ['redirect', { location: shown }];

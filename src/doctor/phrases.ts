@@ -5,7 +5,7 @@ const anyOf = (...phrases: readonly RegExp[]): RegExp =>
   new RegExp(phrases.map(({ source }) => source).join('|'), 'i');
 
 /** Matches the field in which this package's handlers report the code of an error. */
-export const reportsCode = (...codes: readonly string[]): RegExp =>
+export const codePattern = (...codes: readonly string[]): RegExp =>
   new RegExp(`"(?:error|code)"\\s*:\\s*"(?:${codes.join('|')})"`);
 
 /** Matches the response of a port that speaks only TLS to a request over http. */

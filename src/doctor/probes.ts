@@ -1,15 +1,15 @@
 import { Buffer } from 'node:buffer';
-import { newSecret, type Outgoing, unevenlySpaced } from '../sending/delivery.js';
+import { newSecret, type Outgoing, writeUnevenlySpaced } from '../sending/delivery.js';
 import { sandboxSecret } from '../sending/published.js';
 import { readScheme, type Scheme } from '../webhooks/scheme.js';
 import {
   eventBody,
   type Order,
-  outgoing,
   paidEvent,
   type Signer,
   signDelivery,
   signMistakenly,
+  toOutgoing,
 } from './signed.js';
 
 /** Makes a probe; `undefined` if the scheme cannot carry it. `earlier` is the last valid delivery that was accepted. */
@@ -63,7 +63,7 @@ const exchangeBytes = alterBytes((mac) => {
 });
 
 function makeUnsigned(type: string, write = eventBody): Make {
-  return (order) => outgoing(write(order), { 'content-type': type });
+  return (order) => toOutgoing(write(order), { 'content-type': type });
 }
 
 /** Returns a maker of deliveries signed without the secret, with `stamp` as the timestamp header, or without one. */
@@ -97,8 +97,8 @@ const signTwice =
 
 export const validProbes = {
   compact: ['valid, compact JSON', valid],
-  spaced: ['valid, JSON with uneven spaces', makeSigned(unevenlySpaced)],
-  newline: ['valid, with a trailing newline', makeSigned((event) => `${unevenlySpaced(event)}\n`)],
+  spaced: ['valid, JSON with uneven spaces', makeSigned(writeUnevenlySpaced)],
+  newline: ['valid, with a trailing newline', makeSigned((event) => `${writeUnevenlySpaced(event)}\n`)],
   non_ascii: ['valid, with non-ASCII letters', makeSigned((event) => withNote(event, 'Café ☕ 東京'))],
   duplicate: ['valid, the same order again', valid],
 } satisfies Record<string, Probe>;
@@ -170,7 +170,7 @@ export const forgeries = {
   ],
   reencoded: [
     'body encoded again after signing',
-    (order, signer) => ({ ...valid(order, signer), body: unevenlySpaced(paidEvent(order)) }),
+    (order, signer) => ({ ...valid(order, signer), body: writeUnevenlySpaced(paidEvent(order)) }),
   ],
   empty_body: [
     'the signature of an empty body',

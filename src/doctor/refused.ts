@@ -1,5 +1,5 @@
 import { newSecret, type Sent } from '../sending/delivery.js';
-import { type Examination, succeeded } from './examination.js';
+import { type Examination, isSuccess } from './examination.js';
 import { findExpectation } from './expectation.js';
 import type { Finding, FindingCode } from './findings.js';
 import {
@@ -18,14 +18,14 @@ import {
 } from './phrases.js';
 import { bodies, type ProbeName, probes, withNote } from './probes.js';
 import { paidEvent, signDelivery } from './signed.js';
-import { comparison, reportedBody, statedFault } from './stated-fault.js';
+import { compareBodies, findStatedFault, reportedBody } from './stated-fault.js';
 
 /** Returns a finding if a receiver accepted valid deliveries at first, and rejects later ones. */
 export async function findLaterRefusal(exam: Examination): Promise<Finding | undefined> {
-  const last = bodies.findLast(exam.accepted);
-  if (!last || ![...bodies, 'duplicate' as const].some(exam.refused)) return undefined;
+  const last = bodies.findLast(exam.isAccepted);
+  if (!last || ![...bodies, 'duplicate' as const].some(exam.isRefused)) return undefined;
   const like = await exam.sendLike(last);
-  if (!like || exam.over || succeeded(like.sent)) return undefined;
+  if (!like || exam.over || isSuccess(like.sent)) return undefined;
   return exam.finding('handler_failed', {
     fails: 'accepted the first deliveries, and rejects later ones that are just as valid',
     likely:
@@ -35,34 +35,34 @@ export async function findLaterRefusal(exam: Examination): Promise<Finding | und
 }
 
 /** Returns the faults of a receiver that accepts some valid deliveries and rejects others. */
-export async function refusedBodies(exam: Examination): Promise<Finding[]> {
+export async function findRefusedBodies(exam: Examination): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const found = (code: FindingCode, name: ProbeName, ...others: ProbeName[]) => {
-    const compared = comparison(exam.sent(name).body ?? '', exam.body(name));
+  const addFinding = (code: FindingCode, name: ProbeName, ...others: ProbeName[]) => {
+    const compared = compareBodies(exam.sent(name).body ?? '', exam.body(name));
     const evidence = `${exam.evidence(name, ...others)} ${compared}`.trim();
     findings.push(exam.finding(code, { evidence, fails: 'fails, and responds with success all the same' }));
   };
   /** Adds a finding about the verified bytes, or `handler_failed` if something other than the signature was refused. */
-  const misread = async (code: FindingCode, name: ProbeName, ...others: ProbeName[]) => {
+  const addBodyFinding = async (code: FindingCode, name: ProbeName, ...others: ProbeName[]) => {
     const failed = await findOtherFailure(exam, name);
     if (failed) findings.push(failed);
-    else found(code, name, ...others);
+    else addFinding(code, name, ...others);
   };
-  if (exam.refused('spaced')) await misread('re_encodes', 'spaced', 'compact');
-  else if (exam.refused('compact')) await misread('re_encodes', 'compact', 'spaced');
+  if (exam.isRefused('spaced')) await addBodyFinding('re_encodes', 'spaced', 'compact');
+  else if (exam.isRefused('compact')) await addBodyFinding('re_encodes', 'compact', 'spaced');
   else {
-    if (exam.refused('newline')) await misread('trims', 'newline', 'spaced');
-    if (exam.refused('non_ascii')) {
+    if (exam.isRefused('newline')) await addBodyFinding('trims', 'newline', 'spaced');
+    if (exam.isRefused('non_ascii')) {
       const plain = withNote(paidEvent(exam.newOrder()), 'plain');
-      if (succeeded(await exam.send(signDelivery(plain, exam.receiver.signer))))
-        await misread('wrong_charset', 'non_ascii');
-      else found('refuses_new_fields', 'non_ascii');
+      if (isSuccess(await exam.send(signDelivery(plain, exam.receiver.signer))))
+        await addBodyFinding('wrong_charset', 'non_ascii');
+      else addFinding('refuses_new_fields', 'non_ascii');
     }
   }
-  if (exam.accepted('compact') && exam.refused('duplicate') && !exam.succeeded('duplicate'))
-    found('refuses_duplicates', 'duplicate');
+  if (exam.isAccepted('compact') && exam.isRefused('duplicate') && !exam.isSuccess('duplicate'))
+    addFinding('refuses_duplicates', 'duplicate');
   const { body = '' } = exam.sent('compact');
-  if (exam.succeeded('compact') && uncaughtError.test(body)) found('handler_failed', 'compact');
+  if (exam.isSuccess('compact') && uncaughtError.test(body)) addFinding('handler_failed', 'compact');
   return findings;
 }
 
@@ -89,14 +89,14 @@ export async function explainRefusal(exam: Examination) {
   const sent = exam.sent('compact');
   const words = exam.response('compact');
   const evidence = exam.evidence('compact', 'forged');
-  const stated = statedFault(sent, exam.body('compact'), exam.framework, words);
+  const stated = findStatedFault(sent, exam.body('compact'), exam.framework, words);
   const said = stated && {
     ...stated,
     evidence: `${exam.evidence('compact')} ${stated.evidence ?? ''}`.trim(),
   };
   if (said && said.code !== 'wrong_clock') {
     // Words that only a valid delivery gets are about a step after verification.
-    const toForged = statedFault(exam.sent('forged'), exam.body('forged'), exam.framework);
+    const toForged = findStatedFault(exam.sent('forged'), exam.body('forged'), exam.framework);
     const isBefore = exam.hasSameResponse('compact', 'forged') || toForged?.code === said.code;
     return { finding: isBefore ? said : failureAfterVerifying(exam, evidence) };
   }
@@ -106,7 +106,7 @@ export async function explainRefusal(exam: Examination) {
   const { finding, ...more } = await findExpectation(exam);
   const timed = !exam.stopped && saysTooOld(sent, verified) && exam.finding('wrong_clock', { evidence });
   const known = finding ?? said ?? (timed || verified);
-  return { finding: known || (await lastGuess(exam, words, evidence, more.tried)), ...more };
+  return { finding: known || (await guessFromWords(exam, words, evidence, more.tried)), ...more };
 }
 
 /** True if a refusal is about the age of the delivery and cannot be about its signature. */
@@ -125,7 +125,12 @@ function failureAfterVerifying(exam: Examination, evidence: string): Finding {
 }
 
 /** Returns the likeliest reason if neither the response nor another way to sign shows the fault. */
-async function lastGuess(exam: Examination, words: string, found: string, tried: number): Promise<Finding> {
+async function guessFromWords(
+  exam: Examination,
+  words: string,
+  found: string,
+  tried: number,
+): Promise<Finding> {
   if (exam.stopped) return exam.stopped;
   const sent = exam.sent('compact');
   const { status = 500, headers = {}, body = '' } = sent;
@@ -163,7 +168,7 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
     verdict: reportedBody(body)
       ? undefined
       : `rejects every valid delivery, the first with ${words}, ${cause}`,
-    evidence: `${evidence}${beside} ${comparison(body, exam.body('compact'))}`.trim(),
+    evidence: `${evidence}${beside} ${compareBodies(body, exam.body('compact'))}`.trim(),
   });
 }
 

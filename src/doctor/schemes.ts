@@ -4,7 +4,7 @@ import { readScheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
 import { isSigned, readSignatures } from '../webhooks/signature.js';
 import { documented, type Lists, type Parts, serviceOf, type TimestampUnit } from './documented-schemes.js';
-import { outgoing, type Signer } from './signed.js';
+import { type Signer, toOutgoing } from './signed.js';
 
 export type KnownScheme = ReturnType<typeof schemeOf>;
 
@@ -34,7 +34,7 @@ export function signAs(known: KnownScheme, body: string, { secret, scheme }: Sig
     const signature = known.header
       .replace('{timestamp}', timestamp)
       .replace('{signature}', own[signatureHeader] ?? '');
-    return outgoing(body, { [signatureHeader]: signature, [timestampHeader]: timestamp });
+    return toOutgoing(body, { [signatureHeader]: signature, [timestampHeader]: timestamp });
   } catch {
     return undefined;
   }

@@ -16,13 +16,13 @@ export const eventBody = (order: Order): string => JSON.stringify(paidEvent(orde
 
 export type Signer = { secret: string; scheme: Partial<SignatureScheme> };
 
-export function outgoing(body: string, headers: Record<string, string>): Outgoing {
+export function toOutgoing(body: string, headers: Record<string, string>): Outgoing {
   const own = { 'content-type': 'application/json', 'user-agent': `${probeAgent}${version}` };
   return { body, headers: { ...own, ...headers } };
 }
 
 export function signDelivery(body: string, { secret, scheme }: Signer, time = Date.now()): Outgoing {
-  return outgoing(body, sign({ rawBody: body, secret, scheme, timestamp: new Date(time) }));
+  return toOutgoing(body, sign({ rawBody: body, secret, scheme, timestamp: new Date(time) }));
 }
 
 /** The values that a faulty receiver uses instead of the secret, the body, the scheme's content or the time. */
@@ -35,7 +35,7 @@ export function signMistakenly(mistake: Mistake, order: Order, signer: Signer): 
   const usual = signDelivery(body, signer).headers[scheme.timestampHeader] ?? '';
   const { key = signer.secret, text = body, timestamp = usual } = mistake;
   const mac = macOf(key, timestamp, Buffer.from(text), scheme);
-  return outgoing(body, {
+  return toOutgoing(body, {
     [scheme.signatureHeader]: scheme.prefix + mac.toString(scheme.encoding),
     [scheme.timestampHeader]: timestamp,
   });

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import type { Sent } from '../sending/delivery.js';
 import { type Facts, type Finding, type FindingCode, findingOf } from './findings.js';
 import { parseObject } from './json.js';
-import { calledWrongly, consumedBody, noSecret, parsedObject, reportsCode } from './phrases.js';
+import { calledWrongly, codePattern, consumedBody, noSecret, parsedObject } from './phrases.js';
 
 /** Messages of `verify()`, of handlers and of platforms that have only one explanation if the delivery is valid. */
 const messages: readonly [words: RegExp, code: FindingCode, facts?: Facts][] = [
-  [reportsCode('timestamp_too_old'), 'wrong_clock', { skew: 'ahead' }],
-  [reportsCode('timestamp_in_future'), 'wrong_clock', { skew: 'behind' }],
-  [reportsCode('missing_signature', 'missing_timestamp', 'duplicate_header'), 'header_lost'],
-  [reportsCode('invalid_secret'), 'no_secret'],
-  [reportsCode('invalid_body'), 'parsed_object'],
+  [codePattern('timestamp_too_old'), 'wrong_clock', { skew: 'ahead' }],
+  [codePattern('timestamp_in_future'), 'wrong_clock', { skew: 'behind' }],
+  [codePattern('missing_signature', 'missing_timestamp', 'duplicate_header'), 'header_lost'],
+  [codePattern('invalid_secret'), 'no_secret'],
+  [codePattern('invalid_body'), 'parsed_object'],
   [
     calledWrongly,
     'handler_failed',
@@ -29,7 +29,7 @@ const messages: readonly [words: RegExp, code: FindingCode, facts?: Facts][] = [
 export const saysCause = ({ body = '' }: Sent): boolean => messages.some(([words]) => words.test(body));
 
 /** Returns the reason why a handler rejects a valid delivery, if its response states it. */
-export function statedFault(
+export function findStatedFault(
   { body = '' }: Sent,
   sentBody: string,
   framework: string | undefined,
@@ -40,7 +40,7 @@ export function statedFault(
     ...faultOfBytes(body, sentBody),
   ];
   const [code, facts] = stated;
-  return code && findingOf(code, framework, { evidence: comparison(body, sentBody), words, ...facts });
+  return code && findingOf(code, framework, { evidence: compareBodies(body, sentBody), words, ...facts });
 }
 
 /** Returns the finding that the reported size and hash of the body show, if they differ from those that were sent. */
@@ -60,7 +60,7 @@ export function reportedBody(response: string): { bytes: number; sha256: string 
 }
 
 /** Compares the bytes that were sent with those that the handler reports, in one sentence; empty if it reports none. */
-export function comparison(response: string, sentBody: string): string {
+export function compareBodies(response: string, sentBody: string): string {
   const received = reportedBody(response);
   if (!received) return '';
   return received.sha256 === sha256(sentBody)

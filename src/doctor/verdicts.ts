@@ -1,8 +1,8 @@
-import { type Examination, succeeded } from './examination.js';
+import { type Examination, isSuccess } from './examination.js';
 import type { Finding, FindingCode } from './findings.js';
 import { refusal } from './phrases.js';
 import { type ForgeryName, foreignNames, forgeryNames } from './probes.js';
-import { outgoing } from './signed.js';
+import { toOutgoing } from './signed.js';
 
 const digits = ['first_digit', 'middle_digit', 'last_digit'] as const;
 const otherTypes = foreignNames.filter((name) => name.startsWith('unsigned_'));
@@ -26,9 +26,9 @@ const meanings: readonly [code: FindingCode, names: readonly ForgeryName[]][] = 
 ];
 
 /** Returns the faults of a receiver that accepts forgeries, or responds to them with success. */
-export async function acceptedForgeries(exam: Examination): Promise<Finding[]> {
-  const taken = forgeryNames.filter(exam.accepted);
-  if (exam.accepted('forged') && !digits.some(exam.refused)) return [await explainAcceptance(exam)];
+export async function findAcceptedForgeries(exam: Examination): Promise<Finding[]> {
+  const taken = forgeryNames.filter(exam.isAccepted);
+  if (exam.isAccepted('forged') && !digits.some(exam.isRefused)) return [await explainAcceptance(exam)];
   const findings: Finding[] = [];
   for (const [code, names] of meanings) {
     const own = names.filter((name) => taken.includes(name));
@@ -46,8 +46,8 @@ export async function acceptedForgeries(exam: Examination): Promise<Finding[]> {
   }
   if (findings.some(isDanger)) return findings;
   const explained = isCalledDuplicate(exam) ? [...taken, 'known_order'] : taken;
-  const other = forgeryNames.filter((name) => exam.succeeded(name) && !explained.includes(name));
-  const repeats = other.length === 0 && exam.accepted('compact') && repeatsItself(exam);
+  const other = forgeryNames.filter((name) => exam.isSuccess(name) && !explained.includes(name));
+  const repeats = other.length === 0 && exam.isAccepted('compact') && repeatsItself(exam);
   const [first, ...others] = repeats ? (['forged'] as const) : other;
   if (first === undefined) return findings;
   const refusing = exam.finding('refuses_with_success', {
@@ -65,29 +65,29 @@ export async function acceptedForgeries(exam: Examination): Promise<Finding[]> {
 /** True if a refused forgery got exactly the body of a valid delivery, as from a handler that sets the status and goes on. */
 function repeatsItself(exam: Examination): boolean {
   const { body = '' } = exam.sent('forged');
-  return exam.refused('forged') && /\p{L}/u.test(body) && body === exam.sent('compact').body;
+  return exam.isRefused('forged') && /\p{L}/u.test(body) && body === exam.sent('compact').body;
 }
 
 /** True if a forgery about a known order got the words of a duplicate, which a new order does not get. */
 export const isCalledDuplicate = (exam: Examination): boolean =>
-  exam.succeeded('known_order') &&
+  exam.isSuccess('known_order') &&
   exam.hasSameResponse('known_order', 'duplicate') &&
   !exam.hasSameResponse('known_order', 'compact');
 
 export const isDanger = ({ severity }: Finding): boolean => severity === 'danger';
 
 /** Removes fields that report no error, such as `"error":null` and `"failed":0`. */
-const withoutNone = (body: string): string =>
+const removeEmptyErrors = (body: string): string =>
   body.replaceAll(
     /"\w*(?:invalid|error|mismatch|reject|denied|fail)\w*"\s*:\s*(?:null|false|0|""|\[\s*\]|\{\s*\})/gi,
     '',
   );
 
 async function explainAcceptance(exam: Examination): Promise<Finding> {
-  const evidence = exam.evidence(exam.accepted('unsigned') ? 'unsigned' : 'forged', 'compact');
+  const evidence = exam.evidence(exam.isAccepted('unsigned') ? 'unsigned' : 'forged', 'compact');
   const { headers = {}, body = '', ...usual } = exam.sent('forged');
   // A receiver that refuses everything in words may verify with another secret.
-  if (refusal.test(withoutNone(body)))
+  if (refusal.test(removeEmptyErrors(body)))
     return exam.finding('refuses_with_success', {
       refuses: 'responds with success to a forged delivery, in the same words of refusal as to a valid one',
       valid: exam.briefResponse('compact'),
@@ -95,8 +95,8 @@ async function explainAcceptance(exam: Examination): Promise<Finding> {
       evidence,
     });
   const everything =
-    exam.accepted('unsigned') && (await exam.send(outgoing('neither signed nor JSON {', {})));
-  if (!everything || !succeeded(everything)) return exam.finding('accepts_forged', { evidence });
+    exam.isAccepted('unsigned') && (await exam.send(toOutgoing('neither signed nor JSON {', {})));
+  if (!everything || !isSuccess(everything)) return exam.finding('accepts_forged', { evidence });
   if (/text\/html/.test(headers['content-type'] ?? '') && /<(?:!doctype|html|head|form|title)\b/i.test(body))
     return exam.finding('login_page', { evidence });
   const everywhere = await exam.respondsElsewhere(usual);

@@ -1,7 +1,7 @@
 import { PaymentsError } from '../errors.js';
 import { findUnfinished, isThenable } from '../input/functions.js';
 import { escapeInvisible } from '../input/visible.js';
-import { unreadableBecause } from '../webhooks/delivery.js';
+import { problemOfEvent } from '../webhooks/delivery.js';
 import { factsOf } from '../webhooks/responder.js';
 import { withTimeout } from '../webhooks/with-timeout.js';
 import { type AttemptEvent, type AttemptState, isOver, isTaken, stateAfter } from './attempt-state.js';
@@ -63,7 +63,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
     const { event } = claim.delivery;
     // An earlier version, which did not know the type or could not read the event, may have stored it.
     if (event.type === 'unknown' && (await reread(claim))) return;
-    const problem = unreadableBecause(event);
+    const problem = problemOfEvent(event);
     if (problem !== undefined) return park(unreadableText(problem));
     if (claim.lost >= mostLost) return park(lostEach);
     const fn = find(event);
@@ -140,8 +140,8 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
         if (committing) await committing;
         return hasState('committed');
       }
-      const rolledBack = () => commitError('The transaction that called done() was rolled back.');
-      const error = await committing?.then(rolledBack, (failure: unknown) => failure);
+      const rolledBackError = () => commitError('The transaction that called done() was rolled back.');
+      const error = await committing?.then(rolledBackError, (failure: unknown) => failure);
       if (await store.isDone?.(claim)) return true;
       throw error;
     } finally {
@@ -154,9 +154,9 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
     begin('commit');
     try {
       const result = store.commit(claim, fn, signal);
-      const committed = () => advance('committed');
-      if (isThenable(result)) committing = markHandled(Promise.resolve(result).then(committed));
-      else committed();
+      const noteCommit = () => advance('committed');
+      if (isThenable(result)) committing = markHandled(Promise.resolve(result).then(noteCommit));
+      else noteCommit();
       return result;
     } catch (error) {
       commitFailure = error;

@@ -25,7 +25,7 @@ export function zeroCounts(): Copied {
 /** The number of rows that are read at once, and written in one transaction. */
 export const pageSize = 200;
 
-export const deliveriesAfter = (id: number): Statement => sql`
+export const selectDeliveries = (id: number): Statement => sql`
   SELECT * FROM payments_inbox LEFT JOIN payments_inbox_content USING (id)
   WHERE id > ${id} ORDER BY id LIMIT ${pageSize}`;
 
@@ -33,7 +33,7 @@ export const deliveriesAfter = (id: number): Statement => sql`
 export const droppedCode = 'dropped';
 export const isEntry = raw(`code <> '${droppedCode}'`);
 
-export const refusedAfter = (id: number): Statement => sql`
+export const selectRefused = (id: number): Statement => sql`
   SELECT * FROM payments_inbox_refused WHERE id > ${id} ORDER BY id LIMIT ${pageSize}`;
 
 /** Stores deliveries of another inbox, and counts them in `result` once all of them are written. */

@@ -3,7 +3,7 @@ import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
 import { escapeInvisible } from '../input/visible.js';
 import { idOf, summaryOf } from '../schemas/event.js';
 import type { Checks } from '../webhooks/checks.js';
-import { type Delivery, deliveryOf, unreadableBecause } from '../webhooks/delivery.js';
+import { type Delivery, deliveryOf, problemOfEvent } from '../webhooks/delivery.js';
 import type { RefusedDelivery, WebhookEvent } from '../webhooks/index.js';
 import { isProbe } from '../webhooks/probe.js';
 import { recoverDelivery } from '../webhooks/recover.js';
@@ -32,7 +32,7 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
   /** Stores a delivery; `false` if it is a duplicate. A delivery that cannot be read is parked. */
   async function put(given: Delivery): Promise<boolean> {
     const delivery = readAgain(given);
-    const problem = unreadableBecause(delivery.event);
+    const problem = problemOfEvent(delivery.event);
     return keep(delivery.key, delivery, problem === undefined ? undefined : unreadableText(problem));
   }
 
@@ -49,7 +49,7 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
     if (known) callHook('duplicate', facts);
     else if (lastError !== undefined) {
       const message = escapeInvisible(`${lastError} It is stored and parked as ${JSON.stringify(key)}.`);
-      const isRead = unreadableBecause(event) === undefined;
+      const isRead = problemOfEvent(event) === undefined;
       await report(new WebhookPayloadError(message, isRead ? 'conflicting_event' : 'invalid_event'));
       callHook('parked', { ...facts, attempt: 0, lastError });
     }
@@ -123,8 +123,8 @@ function readAgain(delivery: Delivery): Delivery {
   const body = Buffer.from(delivery.rawBody, delivery.encoding ?? 'utf8');
   const { headers, receivedAt } = delivery;
   const read = deliveryOf({ event: eventOf(body), body, headers }, new Date(receivedAt));
-  const isNew = read.event.type !== 'unknown' || unreadableBecause(delivery.event) !== undefined;
-  return isNew && unreadableBecause(read.event) === undefined ? read : delivery;
+  const isNew = read.event.type !== 'unknown' || problemOfEvent(delivery.event) !== undefined;
+  return isNew && problemOfEvent(read.event) === undefined ? read : delivery;
 }
 
 function conflictText(key: string, before: WebhookEvent | null, now: WebhookEvent): string {

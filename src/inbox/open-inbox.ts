@@ -156,33 +156,33 @@ export function openInbox<Client extends PostgresClient = PostgresClient>(
       callHook('received', { ...factsOf(delivery), bytes: Buffer.byteLength(rawBody, encoding ?? 'utf8') });
       if (!isProbe(delivery.event)) await put(delivery);
     },
-    stats: async () => whileOpen().stats(),
-    list: async (params = {}) => whileOpen().list(readParams('inbox.list', listParams, params)),
-    get: async (key) => whileOpen().get(readDeliveryKey('get', key)),
+    stats: async () => requireOpen().stats(),
+    list: async (params = {}) => requireOpen().list(readParams('inbox.list', listParams, params)),
+    get: async (key) => requireOpen().get(readDeliveryKey('get', key)),
     async retry(given, options = {}) {
-      whileOpen();
+      requireOpen();
       const key = readDeliveryKey('retry', given);
       const { force } = readParams('inbox.retry', retryOptions, options);
       // The function is stopped first: it may hold the row in a transaction, or the only connection.
       if (force) await Promise.all(worker.together.map((each) => each.release(key)));
-      return whileOpen().retry(key, force).finally(wake);
+      return requireOpen().retry(key, force).finally(wake);
     },
-    retryParked: async () => whileOpen().retryParked().finally(wake),
-    retryPending: async () => whileOpen().retryPending().finally(wake),
-    discard: async (key) => whileOpen().discard(readDeliveryKey('discard', key)),
+    retryParked: async () => requireOpen().retryParked().finally(wake),
+    retryPending: async () => requireOpen().retryPending().finally(wake),
+    discard: async (key) => requireOpen().discard(readDeliveryKey('discard', key)),
     purge: async (params) =>
-      whileOpen().purge(readParams('inbox.purge', purgeParams, params ?? {}).olderThan),
+      requireOpen().purge(readParams('inbox.purge', purgeParams, params ?? {}).olderThan),
     refused: async (params = {}) =>
-      whileOpen().refused(readParams('inbox.refused', refusedParams, params).limit),
-    discardRefused: async (which) => whileOpen().discardRefused(readDiscard(which)),
+      requireOpen().refused(readParams('inbox.refused', refusedParams, params).limit),
+    discardRefused: async (which) => requireOpen().discardRefused(readDiscard(which)),
     async recover(params = {}) {
-      whileOpen();
+      requireOpen();
       const other = readWebhookOptions('inbox.recover()', recoverParams, params);
       const { secret = own.secret, scheme = own.scheme, toleranceSeconds = own.toleranceSeconds } = other;
       return intake.recover(await lateChecks({ secret, scheme, toleranceSeconds })()).finally(wake);
     },
     async drain(params) {
-      whileOpen();
+      requireOpen();
       if (!fulfils) throw new ConfigurationError(noFunction);
       await worker.drain(readParams('inbox.drain', drainParams, params ?? {}).forMs);
     },
@@ -205,7 +205,7 @@ export function openInbox<Client extends PostgresClient = PostgresClient>(
   }
 
   async function put(delivery: Delivery): Promise<void> {
-    whileOpen();
+    requireOpen();
     if (await intake.put(delivery)) wake();
   }
 
@@ -218,7 +218,7 @@ export function openInbox<Client extends PostgresClient = PostgresClient>(
     return reply;
   }
 
-  function whileOpen(): InboxStore {
+  function requireOpen(): InboxStore {
     checkPrototype();
     if (closing) throw new ConfigurationError('The inbox is closed. Open a new one.');
     return store;

@@ -221,12 +221,12 @@ export function readPlace(
   what: string,
 ): SqlitePlace | PostgresPlace {
   const { file, database, pool, schema = defaultSchema } = own;
-  const unusable = (text: string) => new ConfigurationError(`${what}: ${text}`);
+  const unusableError = (text: string) => new ConfigurationError(`${what}: ${text}`);
   if ([file, database, pool].filter((each) => each !== undefined).length > 1)
-    throw unusable('pass one of "file", "database" and "pool".');
+    throw unusableError('pass one of "file", "database" and "pool".');
   if (pool !== undefined) {
     if (!hasMethods<PostgresPool>(pool, 'connect'))
-      throw unusable('pool must be a Pool of pg, or have connect() as it has.');
+      throw unusableError('pool must be a Pool of pg, or have connect() as it has.');
     // PostgreSQL cuts names of more than 63 bytes.
     if (
       typeof schema === 'string' &&
@@ -234,14 +234,14 @@ export function readPlace(
       Buffer.byteLength(schema) <= 63
     )
       return { pool, schema };
-    throw unusable('schema must be the name of a schema, of at most 63 bytes.');
+    throw unusableError('schema must be the name of a schema, of at most 63 bytes.');
   }
   if (database !== undefined) {
     if (isSqliteDatabase(database)) return { database };
-    throw unusable('database must be an open database of node:sqlite, better-sqlite3 or libsql.');
+    throw unusableError('database must be an open database of node:sqlite, better-sqlite3 or libsql.');
   }
   if (typeof file === 'string' && file.trim() !== '') return { file };
-  throw unusable(
+  throw unusableError(
     'pass "file", the path of a SQLite file, "database", an open SQLite database, or "pool", a Pool of pg.',
   );
 }

@@ -3,7 +3,7 @@ import { ConfigurationError, InvalidParamsError } from '../errors.js';
 import { type Duration, durationMs } from '../input/duration.js';
 import { checkPrototype } from '../input/pollution.js';
 import { readInput, readParams } from '../input/read.js';
-import { aboveZero, amountsBelow, decimalAmount, likeAPrice, withoutZeros } from '../matching/amounts.js';
+import { aboveZero, amountsBelow, decimalAmount, likeAPrice, removeZeros } from '../matching/amounts.js';
 import { readIsoMoment } from '../schemas/moment.js';
 import { escapeNul } from '../webhooks/delivery.js';
 import { readPlace } from './options.js';
@@ -145,7 +145,7 @@ export function readReserve(given: unknown, usual: string) {
   const amounts: string[] = [];
   for (const amount of amountsBelow({ price, most, step }))
     if (amounts.push(toBookAmount(amount)) > mostAmounts)
-      throw invalid(
+      throw invalidParam(
         operation,
         'most',
         `makes more than ${mostAmounts} amounts. Pass less, or a larger step.`,
@@ -182,7 +182,7 @@ export function readCredit(given: unknown, options: unknown) {
   const { receivedAt } = readParams(operation, creditOptions, options);
   const arrival = typeof receivedAt === 'string' ? readIsoMoment(receivedAt) : receivedAt;
   if (receivedAt !== undefined && arrival === undefined)
-    throw invalid(operation, 'receivedAt', 'must be a valid Date, or ISO 8601 with a zone.');
+    throw invalidParam(operation, 'receivedAt', 'must be a valid Date, or ISO 8601 with a zone.');
   return {
     id: escapeNul(order_id),
     amount: toBookAmount(amount),
@@ -193,10 +193,10 @@ export function readCredit(given: unknown, options: unknown) {
 
 /** Returns an amount in the one form in which the book compares it: with two decimals, or more if they are not zero. */
 function toBookAmount(amount: string): string {
-  const [whole = '', decimals = ''] = withoutZeros(amount).split('.');
+  const [whole = '', decimals = ''] = removeZeros(amount).split('.');
   return `${whole}.${decimals.padEnd(2, '0')}`;
 }
 
-function invalid(operation: string, path: string, message: string): InvalidParamsError {
+function invalidParam(operation: string, path: string, message: string): InvalidParamsError {
   return new InvalidParamsError({ operation }, [{ path, message }]);
 }

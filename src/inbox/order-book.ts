@@ -148,13 +148,13 @@ export function openOrderBook(options: unknown): Record<keyof OrderBook, unknown
    * Runs work in the transaction that was passed, or in one of its own. Payments that have become certain are credited only in
    * the transaction of the shop, which fulfils their orders there.
    */
-  const inEither = (transaction: unknown, read: () => (isWithin: boolean) => Work<PaidOrder[]>) => {
+  const runInEither = (transaction: unknown, read: () => (isWithin: boolean) => Work<PaidOrder[]>) => {
     if (transaction !== undefined) return book.runIn(transaction, () => read()(true));
-    const alone = async () => {
+    const runAlone = async () => {
       const work = read();
       return book.run(() => work(false));
     };
-    return alone();
+    return runAlone();
   };
   return {
     async reserve(params: unknown) {
@@ -167,12 +167,12 @@ export function openOrderBook(options: unknown): Record<keyof OrderBook, unknown
       await book.run(() => orders.open(id, checkout));
     },
     cancel: (orderId: unknown, transaction?: unknown) =>
-      inEither(transaction, () => {
+      runInEither(transaction, () => {
         const id = readOrderId('cancel', orderId);
         return (isWithin) => orders.cancel(rules, id, isWithin);
       }),
     returned: (orderId: unknown, transaction?: unknown) =>
-      inEither(transaction, () => {
+      runInEither(transaction, () => {
         const id = readOrderId('returned', orderId);
         return (isWithin) => orders.noteReturn(rules, id, isWithin);
       }),
@@ -180,7 +180,7 @@ export function openOrderBook(options: unknown): Record<keyof OrderBook, unknown
       book.runIn(transaction, () => orders.credit(rules, readCredit(data, settings))),
     held: () => book.run(() => orders.listHeld(rules)),
     decide: (payment: unknown, order: unknown, transaction?: unknown) =>
-      inEither(transaction, () => {
+      runInEither(transaction, () => {
         const [paymentId, orderId] = [readPaymentId('decide', payment), readOrderId('decide', order)];
         return (isWithin) => orders.decide(rules, paymentId, orderId, isWithin);
       }),

@@ -74,17 +74,17 @@ const noTransaction =
 /** An order book in PostgreSQL. */
 export class PostgresBook implements BookPlace {
   readonly #place: PostgresPlace;
-  readonly #ready: () => Promise<unknown>;
+  readonly #openTables: () => Promise<unknown>;
 
   constructor(place: PostgresPlace) {
     this.#place = place;
-    this.#ready = memoizeUntilRejected(() => openTables(place, orderTables));
+    this.#openTables = memoizeUntilRejected(() => openTables(place, orderTables));
     // The tables are opened early, because a transaction of the shop may have the only connection, and waits for them only briefly.
-    this.#ready().catch(() => {});
+    this.#openTables().catch(() => {});
   }
 
   async run<Result>(work: () => Work<Result>): Promise<Result> {
-    await this.#ready();
+    await this.#openTables();
     return transaction(this.#place.pool, (run) => this.#finish(run, work));
   }
 
@@ -98,7 +98,7 @@ export class PostgresBook implements BookPlace {
   async #runIn<Result>(given: unknown, work: () => Work<Result>): Promise<Result> {
     const execute: unknown = typeof given === 'function' ? given : Reflect.get(Object(given), 'query');
     if (given === this.#place.pool || typeof execute !== 'function') throw new ConfigurationError(noClient);
-    await withTimeout(tablesMs, this.#ready()).catch(() => {});
+    await withTimeout(tablesMs, this.#openTables()).catch(() => {});
     const run: Run = async (text, values = []) => {
       const rows = rowsOfAny(await Reflect.apply(execute, given, [text, values]));
       if (!rows) throw new ConfigurationError(noRows);

@@ -91,9 +91,9 @@ export function* reserve(
   if (known) {
     const { amount, state } = known.order;
     if (state === 'paid' || state === 'cancelled')
-      throw conflict(`Order ${quote(id)} is ${state}. Reserve an amount for another order.`);
+      throw conflictError(`Order ${quote(id)} is ${state}. Reserve an amount for another order.`);
     if (known.order.currency !== currency || !amounts.includes(amount))
-      throw conflict(
+      throw conflictError(
         `Order ${quote(id)} was reserved at ${sumOf(known.order)}, which is no amount for this price. Cancel it, and reserve under ` +
           'another id.',
       );
@@ -132,20 +132,20 @@ export function* open(
 ): Work<void> {
   const known = yield* findOrder(id);
   if (!known || (known.order.state === 'reserved' && known.payableUntil <= known.now))
-    throw unknown(
+    throw unknownError(
       `There is no reservation for order ${quote(id)}, or it ended ten minutes after reserve(). Reserve again, and create another ` +
         'checkout.',
     );
   const { state, returnedAt } = known.order;
   if (state === 'paid' || state === 'cancelled')
-    throw conflict(`Order ${quote(id)} is ${state}. Do not send its customer to the payment page.`);
+    throw conflictError(`Order ${quote(id)} is ${state}. Do not send its customer to the payment page.`);
   const before = state === 'open' ? (known.order.expiresAt?.getTime() ?? never) : 0;
   const last = Math.max(before, expiresAt ?? never);
   const [opened] =
     yield sql`UPDATE payments_order SET state = 'open', amount = ${amount ?? known.order.amount},
     expires_at = ${last === never ? null : last}, payable_until = ${returnedAt ? never : last}
     WHERE id = ${id} AND state = ${state} AND payable_until = ${known.payableUntil} RETURNING id`;
-  if (!opened) throw changed(`Order ${quote(id)}`);
+  if (!opened) throw changedError(`Order ${quote(id)}`);
 }
 
 /** Closes an order. An order that nobody could pay is deleted; any other one keeps its amount until its checkout is over. */
@@ -153,7 +153,9 @@ export function* cancel(rules: BookRules, id: string, matches: boolean): Work<Pa
   const known = yield* findOrder(id);
   if (!known || known.order.state === 'cancelled') return [];
   if (known.order.state === 'paid')
-    throw conflict(`Order ${quote(id)} is paid, by payment ${quote(known.paymentId)}. Refund that instead.`);
+    throw conflictError(
+      `Order ${quote(id)} is paid, by payment ${quote(known.paymentId)}. Refund that instead.`,
+    );
   if (known.order.state === 'reserved') {
     yield sql`DELETE FROM payments_order WHERE id = ${id} AND state = 'reserved'`;
     return [];
@@ -161,7 +163,7 @@ export function* cancel(rules: BookRules, id: string, matches: boolean): Work<Pa
   yield rules.lock(sumOf(known.order));
   const [closed] = yield sql`UPDATE payments_order SET state = 'cancelled',
     payable_until = coalesce(expires_at, ${now} + ${unknownEndMs}) WHERE id = ${id} AND state = 'open' RETURNING id`;
-  if (!closed) throw changed(`Order ${quote(id)}`);
+  if (!closed) throw changedError(`Order ${quote(id)}`);
   return matches ? yield* creditWhatIsCertain(rules, known.order) : [];
 }
 
@@ -169,7 +171,7 @@ export function* cancel(rules: BookRules, id: string, matches: boolean): Work<Pa
 export function* noteReturn(rules: BookRules, id: string, matches: boolean): Work<PaidOrder[]> {
   const known = yield* findOrder(id);
   if (!known)
-    throw unknown(
+    throw unknownError(
       `There is no order ${quote(id)} in the order book. Pass an id that you passed to reserve().`,
     );
   if (matches) yield rules.lock(sumOf(known.order));
@@ -190,8 +192,8 @@ export function* credit(
   if (stored) return yield* creditWhatIsCertain(rules, { amount, currency });
   const before = yield* findPayment(id);
   if (before?.amount === amount && before.currency === currency) return [];
-  if (!before) throw changed(`Payment ${quote(id)}`);
-  throw conflict(
+  if (!before) throw changedError(`Payment ${quote(id)}`);
+  throw conflictError(
     `Payment ${quote(id)} came with ${sumOf(before)} before, and now comes with ${sumOf({ amount, currency })}. Nothing was ` +
       'credited. Compare both with your order: discard this delivery, or decide on the order by hand.',
   );
@@ -201,28 +203,33 @@ export function* credit(
 export function* decide(rules: BookRules, id: string, orderId: string, matches: boolean): Work<PaidOrder[]> {
   const found = yield* findOrder(orderId);
   if (!found)
-    throw unknown(`There is no order ${quote(orderId)} in the order book. held() has the candidates.`);
+    throw unknownError(`There is no order ${quote(orderId)} in the order book. held() has the candidates.`);
   yield rules.lock(sumOf(found.order));
   const { order, paymentId } = (yield* findOrder(orderId)) ?? found;
   const payment = yield* findPayment(id);
   if (payment?.state === 'credited' && payment.orderId === orderId) return [];
   if (payment?.state === 'credited')
-    throw conflict(
+    throw conflictError(
       `Payment ${quote(id)} was credited to order ${quote(payment.orderId ?? '')}, and pays one order only.`,
     );
   if (order.state === 'paid')
-    throw conflict(`Order ${quote(orderId)} is paid, by payment ${quote(paymentId)}. Refund one of the two.`);
+    throw conflictError(
+      `Order ${quote(orderId)} is paid, by payment ${quote(paymentId)}. Refund one of the two.`,
+    );
   if (order.state === 'reserved')
-    throw conflict(`Order ${quote(orderId)} has no checkout, so nobody could pay it: open() was not called.`);
+    throw conflictError(
+      `Order ${quote(orderId)} has no checkout, so nobody could pay it: open() was not called.`,
+    );
   if (payment && sumOf(payment) !== sumOf(order))
-    throw conflict(
+    throw conflictError(
       `Payment ${quote(id)} is of ${sumOf(payment)}, and order ${quote(orderId)} asks for ${sumOf(order)}. Refund the payment, and dismiss it.`,
     );
   if (!payment) {
     const { amount, currency } = order;
     const [stored] = yield sql`INSERT INTO payments_order_payment (id, amount, currency, state, received_at)
       VALUES (${id}, ${amount}, ${currency}, 'held', ${now}) ON CONFLICT DO NOTHING RETURNING id`;
-    if (!stored) throw conflict(`The webhook of payment ${quote(id)} has just come. Look at held() again.`);
+    if (!stored)
+      throw conflictError(`The webhook of payment ${quote(id)} has just come. Look at held() again.`);
   }
   const paid = yield* pay(order, { id, receivedAt: payment?.receivedAt ?? new Date(found.now) });
   return matches ? [paid, ...(yield* creditWhatIsCertain(rules, order))] : [paid];
@@ -235,8 +242,8 @@ export function* dismiss(id: string): Work<void> {
   if (dismissed) return;
   const payment = yield* findPayment(id);
   if (!payment)
-    throw unknown(`There is no payment ${quote(id)} in the order book. held() has those that wait.`);
-  throw conflict(
+    throw unknownError(`There is no payment ${quote(id)} in the order book. held() has those that wait.`);
+  throw conflictError(
     `Payment ${quote(id)} was credited to order ${quote(payment.orderId ?? '')}: it cannot be dismissed.`,
   );
 }
@@ -293,7 +300,7 @@ function* pay(
   const [paid] = yield sql`UPDATE payments_order SET state = 'paid', payment_id = ${payment.id},
     paid_at = ${payment.receivedAt.getTime()}, payable_until = coalesce(expires_at, ${now} + ${unknownEndMs})
     WHERE id = ${id} AND state IN ('open', 'cancelled') RETURNING id`;
-  if (!paid) throw changed(`Order ${quote(id)}`);
+  if (!paid) throw changedError(`Order ${quote(id)}`);
   yield sql`UPDATE payments_order_payment SET state = 'credited', order_id = ${id} WHERE id = ${payment.id}`;
   return { id, amount, currency, paymentId: payment.id };
 }
@@ -376,13 +383,13 @@ function sumOf({ amount, currency }: Sum): string {
   return `${amount} ${currency}`;
 }
 
-function unknown(message: string): PaymentsError {
+function unknownError(message: string): PaymentsError {
   return new PaymentsError(message, { code: 'order_unknown' });
 }
 
-function conflict(message: string): PaymentsError {
+function conflictError(message: string): PaymentsError {
   return new PaymentsError(message, { code: 'order_conflict' });
 }
 
-const changed = (what: string) =>
+const changedError = (what: string) =>
   new PaymentsError(`${what} was changed by another transaction. Try again.`, { code: 'order_changed' });

@@ -42,12 +42,12 @@ import {
   contentValues,
   InboxStore,
   type Known,
-  knownUnder,
   newColumns,
   newValues,
+  noRowError,
   overOrphan,
+  selectKnown,
   settlementSql,
-  takesNoRow,
   toKnown,
 } from './store.js';
 import { inboxTables, tablesOf } from './tables.js';
@@ -97,7 +97,7 @@ export class PostgresStore extends InboxStore {
   readonly #place: PostgresPlace;
   readonly #report: (error: unknown) => unknown;
   /** Makes the tables before the first use, and tries again at the next one if that failed. */
-  #ready: () => Promise<void>;
+  #prepareTables: () => Promise<void>;
   #wasReady = false;
   #refusing = 0;
   #lastRefused: Promise<unknown> = Promise.resolve();
@@ -107,7 +107,7 @@ export class PostgresStore extends InboxStore {
     this.#place = place;
     this.#report = report;
     this.identity = [placeOf(place.pool) ?? place.pool, place.schema];
-    this.#ready = memoizeUntilRejected(() => this.#open());
+    this.#prepareTables = memoizeUntilRejected(() => this.#open());
   }
 
   /** One connection is kept for storing, because a function in `commit()` holds another one for as long as it takes. */
@@ -131,13 +131,13 @@ export class PostgresStore extends InboxStore {
       )
       INSERT INTO payments_inbox_content (${contentColumns}) SELECT id, ${contentValues(delivery)} FROM stored
       ${overOrphan} RETURNING id`;
-    return this.#again(async () => {
+    return this.#retry(async () => {
       for (let tries = 0; tries < 100; tries++) {
         if ((await this.executeSoon(storing)).length > 0) return undefined;
-        const [known] = await this.executeSoon(knownUnder(key));
+        const [known] = await this.executeSoon(selectKnown(key));
         if (known) return toKnown(known);
       }
-      throw takesNoRow();
+      throw noRowError();
     });
   }
 
@@ -145,7 +145,7 @@ export class PostgresStore extends InboxStore {
   override async refuse(...args: Parameters<InboxStore['refuse']>): ReturnType<InboxStore['refuse']> {
     if (this.#refusing >= args[1]) return undefined;
     this.#refusing++;
-    const turn = this.#lastRefused.then(() => this.#again(() => super.refuse(...args)));
+    const turn = this.#lastRefused.then(() => this.#retry(() => super.refuse(...args)));
     this.#lastRefused = turn.catch(() => {}).finally(() => this.#refusing--);
     return withTimeout(storingMs, turn, notStored);
   }
@@ -153,7 +153,7 @@ export class PostgresStore extends InboxStore {
   /** Ends a claim, and looks at the row if the response was lost. */
   override async settle(claim: Claim, settlement: Settlement, from?: 'done'): Promise<boolean> {
     let isUncertain = false;
-    return this.#again(async () => {
+    return this.#retry(async () => {
       try {
         if (await super.settle(claim, settlement, from)) return true;
       } catch (error) {
@@ -201,7 +201,7 @@ export class PostgresStore extends InboxStore {
       });
     } catch (error) {
       if (error instanceof Error && error.message.includes(ended)) throw commitError(ended);
-      if (!isSent || !(await this.#again(() => this.isDone(claim), lookUpMs))) throw error;
+      if (!isSent || !(await this.#retry(() => this.isDone(claim), lookUpMs))) throw error;
     }
     return result;
   }
@@ -228,7 +228,7 @@ export class PostgresStore extends InboxStore {
   }
 
   override async retry(key: string, force: boolean): Promise<boolean> {
-    await this.#ready();
+    await this.#prepareTables();
     return super.retry(key, force).catch((error: unknown) => {
       if (errorCode(error) !== lockTimeout) throw error;
       throw new PaymentsError(held, { code: 'inbox_busy', cause: error });
@@ -249,7 +249,7 @@ export class PostgresStore extends InboxStore {
   }
 
   protected run<Result>(work: () => Work<Result>): Promise<Result> {
-    const executed = () =>
+    const runWork = () =>
       transaction(
         this.#place.pool,
         async (run) => {
@@ -261,13 +261,13 @@ export class PostgresStore extends InboxStore {
         },
         storingResponseMs,
       );
-    return this.#withTables(executed);
+    return this.#withTables(runWork);
   }
 
   /** Runs `work` with the tables, which are made again if somebody has dropped them. */
   async #withTables<Result>(work: () => Promise<Result>): Promise<Result> {
-    await this.#ready();
-    const ready = this.#ready;
+    await this.#prepareTables();
+    const ready = this.#prepareTables;
     try {
       return await work();
     } catch (error) {
@@ -278,8 +278,8 @@ export class PostgresStore extends InboxStore {
       if (!tableIsGone.includes(String(errorCode(error)))) throw explainError(error, this.#place.schema);
     }
     // The first call whose statement failed makes the tables, and the others wait for that.
-    if (this.#ready === ready) this.#ready = memoizeUntilRejected(() => this.#open());
-    await this.#ready();
+    if (this.#prepareTables === ready) this.#prepareTables = memoizeUntilRejected(() => this.#open());
+    await this.#prepareTables();
     return work();
   }
 
@@ -301,7 +301,7 @@ export class PostgresStore extends InboxStore {
   }
 
   /** Repeats work until the database can be reached, unless it refuses the statement itself. */
-  async #again<Result>(work: () => Promise<Result>, ms = storingMs): Promise<Result> {
+  async #retry<Result>(work: () => Promise<Result>, ms = storingMs): Promise<Result> {
     const until = performance.now() + ms;
     let lastError: unknown;
     for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 500)) {

@@ -72,13 +72,13 @@ END $payments$;`;
 function grants(set: TableSet, at: string): string[] {
   const names = tablesOf(set).map(([table]) => table);
   const written = names.filter((table) => table !== `${set.name}_version`);
-  const inPlace = (tables: string[]) => tables.map((table) => `${at}.${table}`).join(', ');
+  const qualify = (tables: string[]) => tables.map((table) => `${at}.${table}`).join(', ');
   const sequences = countedIn(set).map((table) => `${table}_id_seq`);
   return [
-    `-- GRANT SELECT, INSERT, UPDATE, DELETE ON ${inPlace(written)} TO your_role;`,
+    `-- GRANT SELECT, INSERT, UPDATE, DELETE ON ${qualify(written)} TO your_role;`,
     `-- GRANT SELECT ON ${at}.${set.name}_version TO your_role;`,
     ...(sequences.length > 0
-      ? [`-- GRANT USAGE, UPDATE ON SEQUENCE ${inPlace(sequences)} TO your_role;`]
+      ? [`-- GRANT USAGE, UPDATE ON SEQUENCE ${qualify(sequences)} TO your_role;`]
       : []),
     ...names.map((table) => `-- CREATE POLICY your_role ON ${at}.${table} TO your_role USING (true);`),
   ];

@@ -16,12 +16,12 @@ export function redactError(error: unknown, secrets: unknown): string {
       ? Buffer.from(given.buffer, given.byteOffset, given.byteLength).toString()
       : String(given ?? '');
   });
-  const text = redactor(own)(readable(error).slice(0, longestRead));
+  const text = redactor(own)(errorText(error).slice(0, longestRead));
   const lines = text.replace(secretLike, '[redacted]').split('\n');
   return lines.map(escapeInvisible).join('\n').slice(0, longest);
 }
 
-function readable(error: unknown): string {
+function errorText(error: unknown): string {
   try {
     return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   } catch {

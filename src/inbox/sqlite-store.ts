@@ -12,12 +12,12 @@ import {
   contentValues,
   InboxStore,
   type Known,
-  knownUnder,
   newColumns,
   newValues,
+  noRowError,
   overOrphan,
+  selectKnown,
   settlementSql,
-  takesNoRow,
   toKnown,
 } from './store.js';
 import { inboxTables } from './tables.js';
@@ -45,11 +45,11 @@ export class SqliteStore extends InboxStore {
 
   insert(key: string, delivery: Delivery, lastError?: string): Promise<Known> {
     return this.run(function* () {
-      const [known] = yield knownUnder(key);
+      const [known] = yield selectKnown(key);
       if (known) return toKnown(known);
       const [stored] = yield sql`INSERT INTO payments_inbox (${newColumns})
         VALUES (${newValues(key, delivery, lastError)}) RETURNING id`;
-      if (!stored) throw takesNoRow();
+      if (!stored) throw noRowError();
       yield sql`INSERT INTO payments_inbox_content (${contentColumns})
         VALUES (${Number(stored.id)}, ${contentValues(delivery)}) ${overOrphan}`;
       return undefined;
@@ -83,7 +83,7 @@ export class SqliteStore extends InboxStore {
       return result;
     };
     try {
-      return db.atOnce(() => db.transaction(work, 'durably'));
+      return db.runAtOnce(() => db.transaction(work, 'durably'));
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       if (error.message === 'cannot start a transaction within a transaction') throw commitError(nested);
@@ -114,6 +114,6 @@ export class SqliteStore extends InboxStore {
         throw error;
       }
     };
-    for (let tries = 0; tries < 50 && !(await db.whenFree(isFree)); tries++) await sleep(100);
+    for (let tries = 0; tries < 50 && !(await db.runWhenFree(isFree)); tries++) await sleep(100);
   }
 }

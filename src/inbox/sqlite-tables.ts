@@ -25,7 +25,7 @@ export class SqliteTables {
     const open = () => new Connection('file' in place ? openFile(place.file) : place.database);
     this.connection = explainFailure(place, set, open);
     try {
-      explainFailure(place, set, () => this.connection.atOnce(() => this.#setUp()));
+      explainFailure(place, set, () => this.connection.runAtOnce(() => this.#setUp()));
     } catch (error) {
       if (!isBusy(error)) {
         this.close();
@@ -39,11 +39,11 @@ export class SqliteTables {
   /** Executes statements that belong together. Statements that write need `how`, with which they run in a transaction. */
   run<Result>(work: () => Work<Result>, how?: Durability): Promise<Result> {
     const db = this.connection;
-    const executed = () => finish(work, (statement) => this.all(statement));
-    return db.whenFree(() => {
+    const runWork = () => finish(work, (statement) => this.all(statement));
+    return db.runWhenFree(() => {
       this.#setUp();
-      if (!how) return executed();
-      const result = db.transaction(executed, how);
+      if (!how) return runWork();
+      const result = db.transaction(runWork, how);
       if (how === 'durably') this.checkFile();
       return result;
     });

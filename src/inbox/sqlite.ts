@@ -118,12 +118,12 @@ export class Connection {
   }
 
   /** Runs work that needs the database to be free, in the order of calls; tries again for five seconds while it is not. */
-  whenFree<Result>(work: () => Result): Promise<Result> {
+  runWhenFree<Result>(work: () => Result): Promise<Result> {
     const until = performance.now() + patienceMs;
     const turn = this.#last.then(async () => {
       for (;;) {
         try {
-          return this.#with('busy_timeout', 0, work);
+          return this.#withPragma('busy_timeout', 0, work);
         } catch (error) {
           if (!isBusy(error) || performance.now() >= until) throw error;
         }
@@ -135,10 +135,10 @@ export class Connection {
   }
 
   /** Runs work now. Only the first call in a turn of the event loop waits for a lock, of all connections. */
-  atOnce<Result>(work: () => Result): Result {
+  runAtOnce<Result>(work: () => Result): Result {
     const startedAt = performance.now();
     try {
-      return this.#with('busy_timeout', Connection.#hasBlocked ? 0 : commitPatienceMs, work);
+      return this.#withPragma('busy_timeout', Connection.#hasBlocked ? 0 : commitPatienceMs, work);
     } finally {
       if (!Connection.#hasBlocked && performance.now() - startedAt >= 1) {
         Connection.#hasBlocked = true;
@@ -152,7 +152,7 @@ export class Connection {
   /** Runs `work` in a transaction that no other process can write into. With `durably`, it is on the disk when this returns. */
   transaction<Result>(work: () => Result, how: Durability): Result {
     if (this.hasTransaction()) throw new OpenTransaction();
-    return this.#with('synchronous', this.#syncLevel(how === 'durably'), () => {
+    return this.#withPragma('synchronous', this.#syncLevel(how === 'durably'), () => {
       this.database.exec('BEGIN IMMEDIATE');
       try {
         const result = work();
@@ -221,7 +221,7 @@ export class Connection {
   }
 
   /** Runs work with another value of a pragma than the shop's, whose time-out would block the event loop. */
-  #with<Result>(pragma: string, value: number, work: () => Result): Result {
+  #withPragma<Result>(pragma: string, value: number, work: () => Result): Result {
     const own = Number(this.pragma(pragma));
     if (own === value) return work();
     this.database.exec(`PRAGMA ${pragma} = ${value}`);

@@ -7,11 +7,11 @@ import {
   addDeliveries,
   addRefused,
   type Copied,
-  deliveriesAfter,
   droppedCode,
   isEntry,
   pageSize,
-  refusedAfter,
+  selectDeliveries,
+  selectRefused,
   zeroCounts,
 } from './copy.js';
 import type { Claim, InboxState, RefusedEntry, Settlement } from './entry.js';
@@ -104,7 +104,7 @@ export abstract class InboxStore {
         due_at = ${now} + ${leaseMs}, due_set_at = ${now}, started_at = ${now}, claim = ${claim}
       WHERE id IN (SELECT id FROM due) RETURNING *, ${content}`;
     try {
-      const claims = inOrder(await this.executeSoon(taking, 'quickly'));
+      const claims = toSortedClaims(await this.executeSoon(taking, 'quickly'));
       return { claims, waitMs: claims.length === most ? 0 : waitMs };
     } catch (error) {
       this.#unanswered = { claim, until: performance.now() + unansweredMs };
@@ -136,7 +136,7 @@ export abstract class InboxStore {
     const { claim, until } = this.#unanswered;
     const taken = sql`SELECT payments_inbox.*, ${content} FROM payments_inbox
       WHERE due_at IS NOT NULL AND state = 'running' AND claim = ${claim}`;
-    const claims = inOrder(await this.executeSoon(taken));
+    const claims = toSortedClaims(await this.executeSoon(taken));
     // The database may still be executing the claim.
     if (claims.length > 0 || performance.now() > until) this.#unanswered = undefined;
     return claims;
@@ -333,8 +333,8 @@ export abstract class InboxStore {
         count();
       }
     };
-    await copy(deliveriesAfter, addDeliveries);
-    await copy(refusedAfter, addRefused);
+    await copy(selectDeliveries, addDeliveries);
+    await copy(selectRefused, addRefused);
     return result;
   }
 
@@ -358,13 +358,13 @@ export function contentValues({ event, rawBody, encoding, headers }: Delivery): 
 }
 
 /** Returns the statement that finds the content which is known under a key. */
-export const knownUnder = (key: string) => sql`SELECT digest, event ${joined} WHERE key = ${key}`;
+export const selectKnown = (key: string) => sql`SELECT digest, event ${joined} WHERE key = ${key}`;
 export function toKnown(row: Row): Known {
   return { digest: String(row.digest), event: storedEvent(row) };
 }
 
 /** Returns the error for a delivery that the database neither takes nor has. */
-export function takesNoRow(): ConfigurationError {
+export function noRowError(): ConfigurationError {
   return new ConfigurationError(
     'payments_inbox takes no row, and has none with this key. Look for a trigger, rule or policy on it.',
   );
@@ -395,7 +395,7 @@ const countOf = (state: InboxState) =>
   sql`(SELECT count(*) FROM payments_inbox WHERE ${isIn(state)}) AS ${raw(state)}`;
 
 /** Returns claims in the order in which they were stored, because a statement returns its rows in any order. */
-const inOrder = (rows: Row[]): Claim[] => rows.map(toClaim).sort((a, b) => a.id - b.id);
+const toSortedClaims = (rows: Row[]): Claim[] => rows.map(toClaim).sort((a, b) => a.id - b.id);
 
 /** The columns of the content, read in subqueries because SQLite returns only columns of the table that it updates. */
 const content = raw(

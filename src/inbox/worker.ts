@@ -61,7 +61,7 @@ export class Worker {
   }
 
   /** Resolves when what is claimed or runs now has finished. */
-  async settled(): Promise<void> {
+  async waitUntilSettled(): Promise<void> {
     await this.#claiming;
     await this.giveBackAhead();
     await Promise.all(this.running.values());
@@ -117,7 +117,7 @@ export class Worker {
       // Without this turn, functions that end at once would keep timers and requests of this process waiting.
       await sleep(0);
     }
-    await Promise.all(this.together.map((worker) => worker.settled()));
+    await Promise.all(this.together.map((worker) => worker.waitUntilSettled()));
   }
 
   /** Claims nothing more, waits for running functions, and releases those that still run after `graceMs`. */

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { convertedField, valueWithout } from './fields.js';
+import { checkedField, convertedField } from './fields.js';
 import { quote } from './visible.js';
 
 /** A length of time: milliseconds, or a string such as `'500ms'`, `'30s'`, `'2h'`, `'1.5d'`. */
@@ -20,7 +20,7 @@ export function durationMs(least: Duration = 0, most: Duration = longest): z.Zod
 }
 
 /** The schema of a `Duration`, which keeps it as it was passed. */
-export const duration = valueWithout<Duration>((value) => problemOf(value, 0, longest));
+export const duration = checkedField<Duration>((value) => problemOf(value, 0, longest));
 
 /** Returns a duration in milliseconds, or `NaN` if the value is not a duration. */
 export function millisecondsOf(value: unknown): number {

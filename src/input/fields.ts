@@ -16,7 +16,7 @@ export function convertedField<T>(read: (value: unknown, refuse: Refuse) => T): 
 }
 
 /** Returns the schema of a value that is used unchanged unless `problemOf` finds a problem. */
-export function valueWithout<T>(problemOf: (value: unknown) => string | undefined) {
+export function checkedField<T>(problemOf: (value: unknown) => string | undefined) {
   return z.custom<T, unknown>((value) => problemOf(value) === undefined, {
     error: ({ input }) => problemOf(input) ?? '',
   });

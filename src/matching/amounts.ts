@@ -21,7 +21,7 @@ export const decimalAmount = z.string(notDecimal).check(z.regex(/^\d+(\.\d+)?$/,
 
 /** The schema of an amount that a price can have. */
 export const likeAPrice = decimalAmount.check(
-  z.refine((amount) => /^\d+(\.\d{1,2})?$/.test(withoutZeros(amount)), 'has more than two decimals.'),
+  z.refine((amount) => /^\d+(\.\d{1,2})?$/.test(removeZeros(amount)), 'has more than two decimals.'),
 );
 /** The schema of a price that is more than zero. */
 export const aboveZero = likeAPrice.check(
@@ -54,10 +54,10 @@ const freeAmountParams = z.strictObject({
 export function freeAmount(params: FreeAmountParams): string | undefined {
   checkPrototype();
   const { price, taken, most, step } = readParams('freeAmount', freeAmountParams, params);
-  const used = new Set(taken.map(withoutZeros));
+  const used = new Set(taken.map(removeZeros));
   const isWhole = ![price, most, step].some((amount) => amount.includes('.'));
   for (const amount of amountsBelow({ price, most, step }))
-    if (!used.has(withoutZeros(amount))) return isWhole ? withoutZeros(amount) : amount;
+    if (!used.has(removeZeros(amount))) return isWhole ? removeZeros(amount) : amount;
   return undefined;
 }
 
@@ -72,12 +72,12 @@ export function* amountsBelow({ price, most, step }: Record<'price' | 'most' | '
 
 /** Returns an amount of at most two decimals in hundredths. */
 function hundredths(amount: string): bigint {
-  const [whole = '', fraction = ''] = withoutZeros(amount).split('.');
+  const [whole = '', fraction = ''] = removeZeros(amount).split('.');
   return BigInt(whole + fraction.padEnd(2, '0'));
 }
 
 /** Returns an amount without the zeros that change nothing: `19.90` and `19.9` are the same. */
-export function withoutZeros(amount: string): string {
+export function removeZeros(amount: string): string {
   const [whole = '', decimals = ''] = amount.split('.');
   const kept = decimals.replace(/(?<!0)0+$/, '');
   return whole.replace(/^0+(?=\d)/, '') + (kept === '' ? '' : `.${kept}`);

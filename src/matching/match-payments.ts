@@ -4,7 +4,7 @@ import { type Duration, durationMs } from '../input/duration.js';
 import { isValidDate, validDate } from '../input/fields.js';
 import { checkPrototype } from '../input/pollution.js';
 import { readParams } from '../input/read.js';
-import { decimalAmount, withoutZeros } from './amounts.js';
+import { decimalAmount, removeZeros } from './amounts.js';
 
 interface Sum {
   /** The id, unique in its list. */
@@ -204,21 +204,21 @@ function readAll<One extends Sum>(
   time: string & keyof One,
   laterTimes: readonly (string & keyof One)[] = [],
 ): One[] {
-  if (!Array.isArray(all)) throw invalid(name, 'must be an array.');
+  if (!Array.isArray(all)) throw invalidParam(name, 'must be an array.');
   const known = new Map<string, string>();
   for (const [index, one] of all.entries()) {
     const path = `${name}.${index}`;
-    if (typeof one !== 'object' || one === null) throw invalid(path, 'must be an object.');
+    if (typeof one !== 'object' || one === null) throw invalidParam(path, 'must be an object.');
     const id = String(one.id);
     if (!['string', 'number', 'bigint'].includes(typeof one.id) || id === '')
-      throw invalid(`${path}.id`, 'must be a string or a number.');
-    if (known.has(id)) throw invalid(`${path}.id`, `is the id of ${known.get(id)} as well.`);
+      throw invalidParam(`${path}.id`, 'must be a string or a number.');
+    if (known.has(id)) throw invalidParam(`${path}.id`, `is the id of ${known.get(id)} as well.`);
     known.set(id, path);
     const { success, error } = z.safeParse(decimalAmount, one.amount);
-    if (!success) throw invalid(`${path}.amount`, error.issues[0]?.message ?? '');
+    if (!success) throw invalidParam(`${path}.amount`, error.issues[0]?.message ?? '');
     if (typeof one.currency !== 'string' || !one.currency.trim())
-      throw invalid(`${path}.currency`, 'must be a currency code such as "USD".');
-    sums.set(one, `${withoutZeros(one.amount)} ${one.currency.toUpperCase()}`);
+      throw invalidParam(`${path}.currency`, 'must be a currency code such as "USD".');
+    sums.set(one, `${removeZeros(one.amount)} ${one.currency.toUpperCase()}`);
     readTime(`${path}.${time}`, one[time]);
     for (const later of laterTimes) if (one[later] != null) readTime(`${path}.${later}`, one[later]);
   }
@@ -227,9 +227,9 @@ function readAll<One extends Sum>(
 }
 
 function readTime(path: string, time: unknown): void {
-  if (!isValidDate(time)) throw invalid(path, 'must be a valid Date.');
+  if (!isValidDate(time)) throw invalidParam(path, 'must be a valid Date.');
 }
 
-function invalid(path: string, message: string): InvalidParamsError {
+function invalidParam(path: string, message: string): InvalidParamsError {
   return new InvalidParamsError({ operation }, [{ path, message }]);
 }

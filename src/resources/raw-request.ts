@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
-import { valueWithout } from '../input/fields.js';
+import { checkedField } from '../input/fields.js';
 import { readInto } from '../input/read.js';
 import { hasBlankOrControl } from '../input/url.js';
 import { quote } from '../input/visible.js';
@@ -29,7 +29,7 @@ const requestParams = z.strictObject({
     error: ({ input }) =>
       `${input === undefined ? 'is missing' : `${quote(input)} is not supported`}. ${noMethod}`,
   }),
-  path: valueWithout<string>((path) =>
+  path: checkedField<string>((path) =>
     problemOfPath(path)?.concat(' Pass one under baseUrl, such as "/v1/products".'),
   ),
   query: z.optional(

@@ -37,8 +37,8 @@ export function createParts(options: SandboxOptions, app: (request: Request) => 
   deliveries.changed.subscribe(() => changed.emit());
   deliveries.logged.subscribe((entry) => activity.add({ type: 'delivery', ...entry }));
   const payments = newPayments(store, clock, settings, { enqueue: deliveries.enqueue, log });
-  const run = ({ kind, id }: Due) => (kind === 'deliver' ? deliveries.due(id) : payments[kind](id));
-  const schedule = newSchedule(clock, store, run, deliveries.settled);
+  const run = ({ kind, id }: Due) => (kind === 'deliver' ? deliveries.deliverDue(id) : payments[kind](id));
+  const schedule = newSchedule(clock, store, run, deliveries.waitUntilSettled);
   if (store.products.size === 0) payments.stock();
   const guard = new Guard();
   const requests = new RequestLog();

@@ -5,7 +5,7 @@ import { validDate } from '../input/fields.js';
 import { functionSchema } from '../input/functions.js';
 import { integer } from '../input/read.js';
 import { TargetError, targetProblem } from '../sending/address.js';
-import { asRequest } from '../sending/send.js';
+import { toRequest } from '../sending/send.js';
 import { readOptions, refuse, SandboxError } from './checks.js';
 import { createParts, type SandboxContext, type SandboxParts } from './context.js';
 import { signBody, tamper } from './delivery/signing.js';
@@ -175,7 +175,7 @@ function createInterface(parts: SandboxParts): Sandbox {
     async signedRequest(event, options = {}) {
       const { body } = deliveries.event(event?.id);
       const { tamper: how } = readOptions('signedRequest', signedRequestOptions, options);
-      return asRequest(settings.webhook, signBody(body, settings, clock, how));
+      return toRequest(settings.webhook, signBody(body, settings, clock, how));
     },
     async doctor(target, options = {}) {
       const given = readOptions('doctor', doctorOptions, options);

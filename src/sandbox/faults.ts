@@ -107,7 +107,7 @@ const headers = z
   .record(z.string(), z.string(), 'must be an object of strings.')
   .check(z.refine(isHeaders, 'must be names and values that a header can have.'));
 
-const saysHow = ({ webhook: _, times: _times, ...ways }: WebhookFault) =>
+const hasWay = ({ webhook: _, times: _times, ...ways }: WebhookFault) =>
   Object.values(ways).some((way) => way !== undefined && way !== false);
 
 /** The schema of each kind of fault. A fault is of the first kind whose name is one of its fields. */
@@ -124,7 +124,7 @@ const kinds: Record<string, z.ZodMiniType<Fault> & { readonly shape: object }> =
     })
     .check(
       z.refine(
-        saysHow,
+        hasWay,
         'must have duplicate, hold, drop, tamper or delay, which says what happens to the delivery.',
       ),
     ),
@@ -203,7 +203,7 @@ export class Faults {
     return armed;
   }
 
-  ofRequest(method: string, path: string): RequestFault | undefined {
+  takeForRequest(method: string, path: string): RequestFault | undefined {
     return this.#take((fault): fault is RequestFault => {
       if ('webhook' in fault) return false;
       const { method: only, path: where } = fault;
@@ -212,7 +212,7 @@ export class Faults {
     });
   }
 
-  ofDelivery = () => this.#take((fault): fault is WebhookFault => 'webhook' in fault);
+  takeForDelivery = () => this.#take((fault): fault is WebhookFault => 'webhook' in fault);
 
   #take<One extends Fault>(fits: (fault: Fault) => fault is One): One | undefined {
     const armed = this.waiting.find((one): one is Armed & { fault: One } => fits(one.fault));

@@ -44,7 +44,7 @@ export async function pause(forMs: number, signals: readonly AbortSignal[]): Pro
 }
 
 /** Returns a function that runs at most `free` tasks at the same time. Others wait in order. */
-export function slots(free: number) {
+export function limitConcurrency(free: number) {
   const waiting: (() => void)[] = [];
   return async <T>(work: () => Promise<T>): Promise<T> => {
     if (free-- <= 0) await new Promise<void>((resolve) => waiting.push(resolve));

@@ -77,7 +77,7 @@ export function readEvent(body: unknown): WebhookEvent {
   const schema = isKnownType(type) ? eventTypes[type].schema : anyEvent;
   const { data: event, error } = z.safeParse(schema, body, { error: wordIssue });
   const data = isObject(body) ? body.data : undefined;
-  if (error) return unreadable(problemOf(error), typeof type === 'string' ? type : '', data);
+  if (error) return unreadableEvent(problemOf(error), typeof type === 'string' ? type : '', data);
   if (isKnownEvent(event)) return event;
   // A field `problem` would look like an event that could not be read. `rawBody` still has it.
   const { problem: _, ...fields } = event;
@@ -112,6 +112,6 @@ function problemOf({ issues: [first] }: z.core.$ZodError): string {
 }
 
 /** Returns an event for an authentic delivery that this version cannot read. */
-export function unreadable(problem: string, originalType = '', data: unknown = null): UnknownEvent {
+export function unreadableEvent(problem: string, originalType = '', data: unknown = null): UnknownEvent {
   return { type: 'unknown', originalType, data, problem };
 }

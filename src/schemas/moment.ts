@@ -17,7 +17,7 @@ export const moment = convertedField(
  */
 export function readMoment(value: unknown): Date | undefined {
   if (typeof value === 'number' && value >= 0)
-    return validOrUndefined(new Date(value < firstMillisecond ? value * 1000 : value));
+    return toValidDate(new Date(value < firstMillisecond ? value * 1000 : value));
   return typeof value === 'string' ? readIsoMoment(value) : undefined;
 }
 
@@ -27,9 +27,9 @@ export function readIsoMoment(text: string): Date | undefined {
   const day = Number(text.slice(8, 10));
   // `Date` reads the 31st of a shorter month as a day of the next month.
   if (day > 28 && new Date(text.slice(0, 10)).getUTCDate() !== day) return undefined;
-  return validOrUndefined(new Date(text));
+  return toValidDate(new Date(text));
 }
 
-function validOrUndefined(date: Date): Date | undefined {
+function toValidDate(date: Date): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date;
 }

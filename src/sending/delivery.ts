@@ -46,14 +46,14 @@ export function secretProblem(secret: string, scheme: Partial<SignatureScheme>):
 }
 
 /** Returns JSON on one line with a space after each `:` and `,`, as Python's `json.dumps` writes it. */
-export function spaced(content: object): string {
+export function writeSpaced(content: object): string {
   return JSON.stringify(content, null, 1)
     .replaceAll(/,\n\s*/g, ', ')
     .replaceAll(/\n\s*/g, '');
 }
 
 /** Returns JSON on one line that no encoder writes: only some of its colons and commas are followed by a space. */
-export function unevenlySpaced(content: object): string {
+export function writeUnevenlySpaced(content: object): string {
   const lines = JSON.stringify(content, null, 1).split(/\n\s*/);
   return lines
     .map((line, index) =>

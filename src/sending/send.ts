@@ -30,14 +30,14 @@ export async function send(
     return await post(target, outgoing, signal, allowRemote);
   } catch (error) {
     if (timer.signal.aborted) return { error: `No response within ${timeoutMs / 1000} s.`, code: 'timeout' };
-    return failure(stop?.aborted ? stop.reason : error);
+    return toFailure(stop?.aborted ? stop.reason : error);
   } finally {
     clearTimeout(timeout);
   }
 }
 
 async function call(handler: Exclude<WebhookTarget, string>, outgoing: Outgoing): Promise<Sent> {
-  const response = await handler(asRequest(handler, outgoing));
+  const response = await handler(toRequest(handler, outgoing));
   // A response of another library's class is accepted too.
   if (typeof response?.text !== 'function')
     throw new TypeError(
@@ -48,14 +48,14 @@ async function call(handler: Exclude<WebhookTarget, string>, outgoing: Outgoing)
 }
 
 /** Returns a delivery as the request that the receiver's route gets. */
-export function asRequest(target: WebhookTarget | undefined, { headers, repeated = {}, body }: Outgoing) {
+export function toRequest(target: WebhookTarget | undefined, { headers, repeated = {}, body }: Outgoing) {
   const url = typeof target === 'string' ? target : 'http://localhost/webhooks';
   const request = new Request(url, { method: 'POST', headers, body });
   for (const [name, value] of Object.entries(repeated)) request.headers.append(name, value);
   return request;
 }
 
-function failure(error: unknown): Sent {
+function toFailure(error: unknown): Sent {
   if (!(error instanceof Error)) return { error: 'The handler threw something that is not an Error.' };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const message = error.message || (code ?? error.name);

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { idOf, unreadable, type WebhookEvent } from '../schemas/event.js';
+import { idOf, unreadableEvent, type WebhookEvent } from '../schemas/event.js';
 import { nodeCrypto } from './crypto.js';
 import type { VerifiedDelivery } from './verify.js';
 
@@ -40,7 +40,7 @@ export function deliveryOf(
   return {
     key: escapeNul(keyOf(event, body)),
     event,
-    ...encodeBody(body, unreadableBecause(event) === undefined),
+    ...encodeBody(body, problemOfEvent(event) === undefined),
     headers,
     receivedAt: receivedAt.toISOString(),
     digest: digestOf(event),
@@ -66,7 +66,7 @@ export function limitDepth(event: WebhookEvent): WebhookEvent {
   let level: unknown[] = [event];
   for (let depth = 0; depth < mostLevels; depth++)
     level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
-  return level.length === 0 ? event : unreadable(`it has more than ${mostLevels} levels`, typeOf(event));
+  return level.length === 0 ? event : unreadableEvent(`it has more than ${mostLevels} levels`, typeOf(event));
 }
 
 /** Returns the event's own type, as the service wrote it. */
@@ -75,7 +75,7 @@ export function typeOf(event: WebhookEvent): string {
 }
 
 /** Returns the reason for which an event could not be read, or `undefined` if it was read. */
-export function unreadableBecause(event: WebhookEvent): string | undefined {
+export function problemOfEvent(event: WebhookEvent): string | undefined {
   return event.type === 'unknown' ? event.problem : undefined;
 }
 

@@ -96,10 +96,10 @@ function likelyForm(text: string, prefix: string): string | undefined {
   if (prefix === '' && /^\w{1,10}[=,]./.test(text)) return 'It seems to have a prefix: set scheme.prefix';
   const bare = text.replace(/(?<!=)=+$/, '');
   for (const [algorithm, length] of Object.entries(digestBytes)) {
-    const looks = (form: string) =>
+    const explainForm = (form: string) =>
       `It looks like ${algorithm} in ${form}: set scheme.algorithm and scheme.encoding`;
-    if (text.length === 2 * length && /^[0-9a-f]+$/i.test(text)) return looks('hex');
-    if (bare.length === Math.ceil((length * 4) / 3) && /^[\w+/-]+$/.test(bare)) return looks('base64');
+    if (text.length === 2 * length && /^[0-9a-f]+$/i.test(text)) return explainForm('hex');
+    if (bare.length === Math.ceil((length * 4) / 3) && /^[\w+/-]+$/.test(bare)) return explainForm('base64');
   }
   return undefined;
 }

@@ -2,7 +2,7 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import * as z from 'zod/mini';
 import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
 import { isObject } from '../input/object.js';
-import { readEvent, unreadable, type WebhookEvent } from '../schemas/event.js';
+import { readEvent, unreadableEvent, type WebhookEvent } from '../schemas/event.js';
 import { type RawBody, rawBytes, readBody } from './body.js';
 import { type Checks, checksShape, readChecks } from './checks.js';
 import { nodeCrypto } from './crypto.js';
@@ -73,7 +73,7 @@ const verifyOptions = optionsObject('{ rawBody, headers, secret }', {
  * ```
  */
 export function verify(options: VerifyOptions): WebhookEvent {
-  const own = readWebhookOptions('webhooks.verify()', verifyOptions, withoutDelivery(options));
+  const own = readWebhookOptions('webhooks.verify()', verifyOptions, removeDelivery(options));
   const { rawBody, encoding, headers, receivedAt: now = Date.now() } = own;
   return requireReadable(verifyDelivery(readChecks(own), { rawBody, encoding, headers, now }).event);
 }
@@ -84,7 +84,7 @@ export function verify(options: VerifyOptions): WebhookEvent {
  */
 const deliveryFields = new Set(['key', 'event', 'digest', 'attempt', 'commit', 'done', 'signal']);
 
-function withoutDelivery(options: unknown): unknown {
+function removeDelivery(options: unknown): unknown {
   if (!isObject(options) || !('event' in options)) return options;
   return Object.fromEntries(Object.entries(options).filter(([name]) => !deliveryFields.has(name)));
 }
@@ -141,7 +141,7 @@ export function eventOf(body: Uint8Array): WebhookEvent {
   try {
     parsed = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
-    return unreadable(bodyIs + (body.byteLength === 0 ? 'empty' : 'not JSON in UTF-8'));
+    return unreadableEvent(bodyIs + (body.byteLength === 0 ? 'empty' : 'not JSON in UTF-8'));
   }
   return readEvent(parsed);
 }

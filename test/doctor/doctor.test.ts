@@ -4,7 +4,7 @@ import { createSandbox, type Diagnosis } from 'merchant-payments/sandbox';
 import { handler, verify } from 'merchant-payments/webhooks';
 import { afterEach, describe, expect, test } from 'vitest';
 import { diagnose } from '../../src/doctor/doctor.js';
-import { unreachable } from '../../src/doctor/obstacles.js';
+import { findUnreachable } from '../../src/doctor/obstacles.js';
 import {
   holds,
   listen,
@@ -225,7 +225,7 @@ describe('a receiver that is not reached', () => {
     [{ code: 'ENOTFOUND', error: 'getaddrinfo ENOTFOUND shop' }, 'host_unknown', /does not resolve/],
     [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT', error: 'self-signed certificate' }, 'tls', /TLS/],
   ])('gives no answer: %j', (sent, code, words) => {
-    const finding = unreachable(sent, 'https://shop.example/webhooks', undefined);
+    const finding = findUnreachable(sent, 'https://shop.example/webhooks', undefined);
     expect(finding).toMatchObject({ code, evidence: sent.error });
     expect(`${finding?.problem} ${finding?.fix}`).toMatch(words);
   });

@@ -188,7 +188,7 @@ async function startPrograms(environments: NodeJS.ProcessEnv[]): Promise<Program
     }),
   );
   ends.push(() => Promise.all(programs.map((program) => program.stop())));
-  await Promise.all(programs.map((program) => program.ready()));
+  await Promise.all(programs.map((program) => program.waitUntilReady()));
   return programs;
 }
 

@@ -7,7 +7,7 @@ import type { Clock } from '../service/clock.js';
 import { type Attempt, excerpt, type SandboxEvent } from '../service/event.js';
 import { findIn, type Store } from '../service/store.js';
 import type { Settings } from '../settings.js';
-import { Signal, slots } from '../signal.js';
+import { limitConcurrency, Signal } from '../signal.js';
 import { signBody } from './signing.js';
 
 /** Number of events that keep their responses. Older ones drop them, so that a long run does not fill the memory. */
@@ -28,7 +28,7 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
   const recent: SandboxEvent[] = [];
   /** Targets that have responded at least once. */
   const responded = new Set<string>();
-  const inSlot = slots(16);
+  const inSlot = limitConcurrency(16);
   let stop = new AbortController();
 
   /** Returns the event with an id, or the newest one about an order with that id. */
@@ -112,8 +112,8 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
     else if (wait === undefined) event.state = 'failed';
     else schedule(event, wait, 'retrying');
     report(event, first);
-    const goesOn = () => !signal.aborted && settings.webhook !== undefined;
-    for (let more = fault?.duplicate ?? 0; more > 0 && goesOn(); more--) {
+    const canContinue = () => !signal.aborted && settings.webhook !== undefined;
+    for (let more = fault?.duplicate ?? 0; more > 0 && canContinue(); more--) {
       const duplicate = await attempt(event, 'duplicate');
       if (holds(event)) report(event, duplicate);
     }
@@ -147,7 +147,7 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
     /** Accepts a new event, and sends it at once, after a delay, or when `deliver()` is called. */
     enqueue(event: SandboxEvent): void {
       const { webhook, webhooks } = settings;
-      const fault = webhook === undefined ? undefined : faults.ofDelivery();
+      const fault = webhook === undefined ? undefined : faults.takeForDelivery();
       if (fault) waitingFaults.set(event, fault);
       const usual = typeof webhooks === 'object' ? webhooks.delayMs : undefined;
       const delay = fault?.delay === undefined ? usual : millisecondsOf(fault.delay);
@@ -163,7 +163,7 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
 
     inFlight: (event: SandboxEvent) => running.get(event),
 
-    async due(eventId: string): Promise<void> {
+    async deliverDue(eventId: string): Promise<void> {
       const event = store.events.get(eventId);
       if (!event || !isDue(event)) return;
       if (settings.webhook !== undefined) return void (await run(event));
@@ -172,9 +172,9 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
     },
 
     async deliver(): Promise<Attempt[]> {
-      const waits = (event: SandboxEvent) =>
+      const isWaiting = (event: SandboxEvent) =>
         event.state === 'held' || event.state === 'no_url' || running.has(event) || isDue(event);
-      const waiting = [...store.events.values()].filter(waits);
+      const waiting = [...store.events.values()].filter(isWaiting);
       if (waiting.length > 0) target();
       return Promise.all(waiting.map(run));
     },
@@ -185,7 +185,7 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
       return redelivery;
     },
 
-    async settled(): Promise<void> {
+    async waitUntilSettled(): Promise<void> {
       const inFlight = () => [...running.values(), ...redeliveries];
       while (inFlight().length > 0) await Promise.allSettled(inFlight());
     },

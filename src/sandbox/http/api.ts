@@ -122,7 +122,8 @@ const listedProduct = (product: Product) => ({
 });
 
 /** Returns the 401, the only error whose body the spec shows. */
-export const unauthorized = (notes: RequestNotes) => json(notes, 401, { code: 401, message: 'Unauthorized' });
+export const unauthorizedResponse = (notes: RequestNotes) =>
+  json(notes, 401, { code: 401, message: 'Unauthorized' });
 
 /** Returns every other error, in the form of the 401. */
 export function errorResponse({ code, message, headers }: Refusal, notes: RequestNotes): Response {

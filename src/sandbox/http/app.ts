@@ -9,7 +9,7 @@ import { payPages } from '../pages/payment/routes.js';
 import { errorStatuses } from '../service/choices.js';
 import { livePrefix, type Settings } from '../settings.js';
 import { pause } from '../signal.js';
-import { documentedApi, errorResponse, unauthorized } from './api.js';
+import { documentedApi, errorResponse, unauthorizedResponse } from './api.js';
 import { controlRoutes } from './control.js';
 import { faultyResponse, NetworkFault } from './fault-response.js';
 import { sameText } from './guard.js';
@@ -32,7 +32,7 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
   async function work(c: Context<ApiEnv>, next: Next, notes: RequestNotes) {
     if (notes.key !== 'ok' && !isOperation(undefined, c.req.path)) notes.mark('authOrder');
     if (notes.key === 'ok') await next();
-    else c.res = unauthorized(notes);
+    else c.res = unauthorizedResponse(notes);
     if (notes.unspecified.length > 0) c.header('x-sandbox-unspecified', notes.unspecified.join(', '));
     return c.res;
   }
@@ -42,13 +42,13 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
     const notes = new RequestNotes(settings.choices, keyState(c.req.header('x-api-key'), settings));
     c.set('notes', notes);
     if (notes.key === 'live') notes.warnings.push('A live key reached the sandbox. It was not kept.');
-    const fault = faults.ofRequest(c.req.method, c.req.path);
+    const fault = faults.takeForRequest(c.req.method, c.req.path);
     let status: number | undefined;
     try {
       if (fault?.delay !== undefined)
         await pause(millisecondsOf(fault.delay), [c.req.raw.signal, listening.closing]);
-      const working = () => work(c, next, notes);
-      const response = fault ? await faultyResponse(fault, working) : await working();
+      const respond = () => work(c, next, notes);
+      const response = fault ? await faultyResponse(fault, respond) : await respond();
       c.res = undefined;
       c.res = response;
       status = response.status;

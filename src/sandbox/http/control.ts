@@ -36,7 +36,7 @@ const exactlyOne = <const Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
     );
 
 /** Returns a route that reads the body of a POST, or the query of any other request. `example` is a valid one, for messages. */
-function takes<Given>(
+function readingRoute<Given>(
   schema: z.ZodMiniType<Given>,
   example: string,
   run: (given: Given, id: string, signal: AbortSignal) => object | Promise<object>,
@@ -54,14 +54,14 @@ function takes<Given>(
   };
 }
 
-const takesNothing = (run: (id: string) => object | Promise<object>) =>
-  takes(z.strictObject({}), '{}', (_, id) => run(id));
+const plainRoute = (run: (id: string) => object | Promise<object>) =>
+  readingRoute(z.strictObject({}), '{}', (_, id) => run(id));
 
 /** Returns the control routes under `/_sandbox`, which offer the sandbox's methods to any language. docs/sandbox.md lists them. */
 export function controls(context: SandboxContext): Table {
   const { sandbox, settings, payments, store, deliveries, listening } = context;
   const now = () => ({ now: sandbox.now() });
-  const waiting = () => ({
+  const listFaults = () => ({
     faults: context.faults.waiting.map((armed) => ({ says: describeArmed(armed), ...armed })),
   });
   const webhookUrl = () => (typeof settings.webhook === 'string' ? settings.webhook : null);
@@ -72,11 +72,11 @@ export function controls(context: SandboxContext): Table {
       const { url, balance, products, checkouts, orders, events, requests } = sandbox;
       return { url, ...now(), webhook: webhookUrl(), balance, products, checkouts, orders, events, requests };
     },
-    'DELETE /state': takes(z.strictObject({ seed: string }), '?seed=1', ({ seed }) => {
+    'DELETE /state': readingRoute(z.strictObject({ seed: string }), '?seed=1', ({ seed }) => {
       sandbox.reset({ seed: seed === undefined ? undefined : Number(seed || 'none') });
       return now();
     }),
-    'POST /clock': takes(
+    'POST /clock': readingRoute(
       exactlyOne({ advance: z.optional(duration), to: z.optional(date) }),
       '{"advance": "2h"} or {"to": "2026-01-01T00:00:00Z"}',
       async ({ advance, to }) => {
@@ -85,24 +85,24 @@ export function controls(context: SandboxContext): Table {
         return now();
       },
     ),
-    'GET /faults': waiting,
-    'POST /faults': takes(z.looseObject({}), '{"status": 503} or {"clear": true}', (fault) => {
+    'GET /faults': listFaults,
+    'POST /faults': readingRoute(z.looseObject({}), '{"status": 503} or {"clear": true}', (fault) => {
       const order = readOrder(fault, 'faults');
       if (order) sandbox.failNext(order);
       else sandbox.clearFaults();
-      return waiting();
+      return listFaults();
     }),
-    'POST /trigger': takes(
+    'POST /trigger': readingRoute(
       z.strictObject({ type: z.optional(eventType), ...costs }),
       '{"type": "order.paid", "amount": "19.90", "currency": "USD"}',
       ({ type = 'order.paid', ...options }) => sandbox.trigger(type, options),
     ),
-    'POST /doctor': takes(
+    'POST /doctor': readingRoute(
       z.strictObject({ target: string, amount: string, currency: string }),
       '{"target": "http://127.0.0.1:3000/webhooks"}',
       ({ target, ...price }) => sandbox.doctor(target, price),
     ),
-    'POST /webhook': takes(
+    'POST /webhook': readingRoute(
       z.strictObject({
         url: z.optional(z.nullable(z.string())),
         secret: string,
@@ -116,11 +116,11 @@ export function controls(context: SandboxContext): Table {
         return { url: webhookUrl() };
       },
     ),
-    'POST /balance': takes(z.strictObject({ settle: z.literal(true) }), '{"settle": true}', () => {
+    'POST /balance': readingRoute(z.strictObject({ settle: z.literal(true) }), '{"settle": true}', () => {
       sandbox.settle();
       return sandbox.balance;
     }),
-    'POST /signed-request': takes(
+    'POST /signed-request': readingRoute(
       z.strictObject({ eventId: z.string(), tamper: z.optional(tamper) }),
       '{"eventId": "evt_…", "tamper": "body"}',
       async ({ eventId, ...options }) => {
@@ -129,44 +129,44 @@ export function controls(context: SandboxContext): Table {
         return { method, url, headers: Object.fromEntries(headers), body: await request.text() };
       },
     ),
-    'POST /snapshot': takesNothing(sandbox.snapshot),
-    'POST /key': takesNothing(() => ({ apiKey: sandbox.regenerateKey() })),
-    'POST /checkouts/:id/complete': takes(
+    'POST /snapshot': plainRoute(sandbox.snapshot),
+    'POST /key': plainRoute(() => ({ apiKey: sandbox.regenerateKey() })),
+    'POST /checkouts/:id/complete': readingRoute(
       z.strictObject({ method: z.optional(paymentMethod) }),
       '{"method": "card"}',
       (options, id) => sandbox.completeCheckout(id, options),
     ),
-    'POST /checkouts/:id/fail': takes(
+    'POST /checkouts/:id/fail': readingRoute(
       z.strictObject({ reason: z._default(declineReason, 'card_declined') }),
       '{"reason": "card_declined"}',
       ({ reason }, id) => ({ state: payments.decline(id, reason).state }),
     ),
-    'POST /checkouts/:id/cancel': takesNothing(sandbox.cancelCheckout),
-    'POST /checkouts/:id/expire': takesNothing((id) => ({ state: payments.expire(id).state })),
-    'POST /products/:id/archive': takesNothing((id) => ({
+    'POST /checkouts/:id/cancel': plainRoute(sandbox.cancelCheckout),
+    'POST /checkouts/:id/expire': plainRoute((id) => ({ state: payments.expire(id).state })),
+    'POST /products/:id/archive': plainRoute((id) => ({
       status: payments.setStatus(id, 'ARCHIVED').status,
     })),
-    'POST /products/:id/restore': takesNothing((id) => ({ status: payments.setStatus(id, 'ACTIVE').status })),
-    'GET /events': takes(
+    'POST /products/:id/restore': plainRoute((id) => ({ status: payments.setStatus(id, 'ACTIVE').status })),
+    'GET /events': readingRoute(
       z.strictObject({ after: string, wait: z.optional(durationMs()) }),
       '?after=evt_…&wait=5s',
       async ({ after, wait = 0 }, _, gone) => {
         if (after !== undefined) deliveries.event(after);
-        const newer = () => {
+        const listNewer = () => {
           const events = [...store.events.values()];
           return events.slice(events.findIndex(({ id }) => id === after) + 1);
         };
-        const look = () => newer().at(-1);
+        const look = () => listNewer().at(-1);
         if (!look()) await deliveries.changed.first(look, Math.min(wait, 60_000), [gone, listening.closing]);
-        return { events: newer() };
+        return { events: listNewer() };
       },
     ),
-    'POST /events/deliver': takesNothing(async () => {
+    'POST /events/deliver': plainRoute(async () => {
       const attempts = await sandbox.deliver();
       const retrying = sandbox.events.filter(({ state }) => state === 'retrying');
       return { ...now(), attempts, retrying };
     }),
-    'POST /events/:id/redeliver': takesNothing(sandbox.redeliver),
+    'POST /events/:id/redeliver': plainRoute(sandbox.redeliver),
   };
 }
 

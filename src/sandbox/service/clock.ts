@@ -52,7 +52,7 @@ export function newSchedule(
   clock: Clock,
   store: { readonly agenda: Agenda },
   run: (due: Due) => unknown,
-  settled: () => Promise<void>,
+  waitUntilSettled: () => Promise<void>,
 ) {
   let moving: Promise<void> = Promise.resolve();
   let resets = 0;
@@ -62,12 +62,12 @@ export function newSchedule(
     const time = target();
     const goesBack = time < clock.now();
     const before = resets;
-    await settled(); // An attempt in flight, or its handler, may schedule a task that is due on the way.
+    await waitUntilSettled(); // An attempt in flight, or its handler, may schedule a task that is due on the way.
     while (before === resets && store.agenda.next <= time) {
       const at = store.agenda.next;
       if (at > clock.now()) clock.moveTo(at);
       await Promise.all(store.agenda.take(at).map(run));
-      await settled();
+      await waitUntilSettled();
     }
     // Deliveries may have taken so long that the real time is past the target, to which the clock must not go back.
     if (before === resets && (goesBack || clock.now() < time)) clock.moveTo(time);

@@ -1,6 +1,6 @@
 import type { NewProduct } from '../../schemas/params.js';
 import type { Product } from '../../schemas/product.js';
-import { unevenlySpaced } from '../../sending/delivery.js';
+import { writeUnevenlySpaced } from '../../sending/delivery.js';
 import type { Action } from '../activity.js';
 import { SandboxError } from '../checks.js';
 import type { Settings } from '../settings.js';
@@ -35,7 +35,7 @@ export function newPayments(
     store.ledger.updatedAt = now();
   }
 
-  function payable(ref: string): StoredCheckout {
+  function findPayable(ref: string): StoredCheckout {
     payments.catchUp();
     const checkout = payments.find(ref);
     const problem = payments.problem(checkout);
@@ -70,7 +70,7 @@ export function newPayments(
     const { data: linked, ...beside } = { data: {}, ...eventLinks[choices.eventLink](order.checkoutId) };
     const amount = choices.webhookBody === 'text' ? data.amount : Number(data.amount);
     const content = { type, data: { ...data, amount, ...linked }, ...beside };
-    const body = settings.encoding === 'spaced' ? unevenlySpaced(content) : JSON.stringify(content);
+    const body = settings.encoding === 'spaced' ? writeUnevenlySpaced(content) : JSON.stringify(content);
     const id = nextId(store.ids, 'evt');
     return { id, type, data, body, state: 'pending', attempts: [], createdAt: order.paidAt };
   }
@@ -115,10 +115,10 @@ export function newPayments(
 
     /** Lets a checkout wait for the approval of the wallet that the customer chose. */
     await: (ref: string, wallet: 'walletA' | 'walletB') =>
-      update(payable(ref), { state: 'processing', method: wallet, declined: undefined }),
+      update(findPayable(ref), { state: 'processing', method: wallet, declined: undefined }),
 
     /** Reopens a checkout whose customer left the wallet for another method. */
-    reopen: (ref: string) => update(payable(ref), { state: 'open', method: undefined }),
+    reopen: (ref: string) => update(findPayable(ref), { state: 'open', method: undefined }),
 
     /** Declines a payment. The customer may try again. */
     decline: (ref: string, reason: DeclineReason) =>
@@ -130,7 +130,7 @@ export function newPayments(
     },
 
     pay(ref: string, method: PaymentMethod): Payment {
-      const checkout = payable(ref);
+      const checkout = findPayable(ref);
       const order = newOrder(checkout, method);
       update(checkout, { state: 'paid', method, declined: undefined, orderId: order.id });
       store.addOrder(order);

@@ -27,7 +27,7 @@ ${actionForm(context, `/events/${id}/redeliver`, html`<button class="button prim
 <nav class="tabs" aria-label="Event"><a href="#attempts">Attempts</a><a href="#sent">What we sent</a></nav>
 <section id="attempts" aria-labelledby="attempts-heading"><h2 id="attempts-heading">Attempts</h2>
 ${live('attempts', attemptList(event))}</section>
-${sent(context, event)}`;
+${sentRequest(context, event)}`;
   return dashboardPage(asked, '/events', content, `Event ${id}`);
 }
 
@@ -57,7 +57,7 @@ ${one.status !== undefined && response}
 </li>`;
 }
 
-function sent({ settings, clock }: SandboxContext, { body, attempts }: SandboxEvent): Html {
+function sentRequest({ settings, clock }: SandboxContext, { body, attempts }: SandboxEvent): Html {
   const { signature } = settings.choices;
   const scheme = readScheme(signature);
   const fresh = signBody(body, settings, clock).headers;

@@ -37,10 +37,10 @@ export function paidPage(view: CheckoutView): Promise<Response> {
     testId: 'paid',
     icon: 'check',
     tone: 'good',
-    text: `Your payment to ${merchant} went through. ${leaving(merchant, successUrl)}`,
+    text: `Your payment to ${merchant} went through. ${leaveText(merchant, successUrl)}`,
     more: html`<dl class="facts receipt"><dt>Order</dt><dd><code data-testid="order-id">${view.orderId}</code></dd>
 ${eventId !== undefined && html`<dt>Event</dt><dd><a href="/events/${eventId}" data-testid="event-link"><code>${eventId}</code></a></dd>`}</dl>`,
-    ways: [way(successUrl, `Continue to ${merchant}`, 'return-link')],
+    ways: [returnLink(successUrl, `Continue to ${merchant}`, 'return-link')],
     // Three seconds let the customer see the order.
     refresh: successUrl === undefined ? undefined : { url: successUrl, seconds: 3 },
   });
@@ -51,8 +51,11 @@ export function cancelledPage(view: CheckoutView): Promise<Response> {
   return notePage({
     heading: 'Payment cancelled',
     testId: 'cancelled',
-    text: `Nothing was charged. ${leaving(merchant, cancelUrl)}`,
-    ways: [back(view), payable && way(`/pay/${view.id}`, 'Return to payment', 'return-to-payment')],
+    text: `Nothing was charged. ${leaveText(merchant, cancelUrl)}`,
+    ways: [
+      backLink(view),
+      payable && returnLink(`/pay/${view.id}`, 'Return to payment', 'return-to-payment'),
+    ],
     // Browsers leave a page that redirects this soon out of their history, so that Back comes to the form.
     refresh: cancelUrl === undefined ? undefined : { url: cancelUrl, seconds: 1 },
   });
@@ -65,7 +68,7 @@ export function expiredPage(view: CheckoutView): Promise<Response> {
     testId: 'expired',
     icon: 'clock',
     text: `${waiting}Nothing was charged. Ask ${view.merchant} for a new link.`,
-    ways: [back(view)],
+    ways: [backLink(view)],
     status: 410,
   });
 }
@@ -76,7 +79,7 @@ export function archivedPage(view: CheckoutView): Promise<Response> {
     testId: 'archived',
     icon: 'parcel',
     text: `${view.merchant} has archived it, so it cannot be paid. Nothing was charged.`,
-    ways: [back(view)],
+    ways: [backLink(view)],
     status: 409,
   });
 }
@@ -126,11 +129,12 @@ export function walletPage(view: CheckoutView, wallet: Wallet): Promise<Response
   });
 }
 
-const back = ({ cancelUrl, merchant }: CheckoutView) => way(cancelUrl, `Back to ${merchant}`, 'return-link');
+const backLink = ({ cancelUrl, merchant }: CheckoutView) =>
+  returnLink(cancelUrl, `Back to ${merchant}`, 'return-link');
 
-const leaving = (merchant: string, url: string | undefined): string =>
+const leaveText = (merchant: string, url: string | undefined): string =>
   url === undefined ? 'You can close this page.' : `You are being taken back to ${merchant}.`;
 
-const way = (href: string | undefined, text: string, testId: string): Html | false =>
+const returnLink = (href: string | undefined, text: string, testId: string): Html | false =>
   href !== undefined &&
   html`<a class="button wide" href="${href}" data-testid="${testId}"><bdi>${text}</bdi></a>`;

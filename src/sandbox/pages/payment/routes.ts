@@ -17,17 +17,17 @@ export function payPages(context: SandboxContext): Hono {
   const { store, payments, guard } = context;
   const pages = new Hono();
 
-  const of =
+  const withCheckout =
     (show: (checkout: StoredCheckout, c: Context) => Response | Promise<Response>) => async (c: Context) => {
       const checkout = store.checkouts.get(c.req.param('id') ?? '');
       return checkout ? show(checkout, c) : unknownPage();
     };
-  const viewOf = (show: (view: CheckoutView, c: Context) => Promise<Response>) =>
-    of((checkout, c) => show(viewForPage(context, checkout), c));
+  const withView = (show: (view: CheckoutView, c: Context) => Promise<Response>) =>
+    withCheckout((checkout, c) => show(viewForPage(context, checkout), c));
 
   /** Does what a form asks for and redirects to the page with the result, so that reloading does not repeat it. */
   const form = (choose: Choose, address: (checkout: StoredCheckout, c: Context) => string) =>
-    of(async (checkout, c) => {
+    withCheckout(async (checkout, c) => {
       const page = address(checkout, c);
       const fields = await readForm(c.req.raw);
       const refuse = (status: 400 | 403, why: string) =>
@@ -82,8 +82,8 @@ export function payPages(context: SandboxContext): Hono {
   const showWallet = (view: CheckoutView, c: Context) =>
     view.state === 'expired' ? expiredPage(view) : walletPage(view, walletOf(c));
 
-  pages.get('/pay/:id', viewOf(show));
-  pages.get('/pay/:id/done', viewOf(showCancelled));
+  pages.get('/pay/:id', withView(show));
+  pages.get('/pay/:id/done', withView(showCancelled));
   pages.get('/pay/:id/status', (c) => {
     c.header('cache-control', 'no-store');
     const checkout = store.checkouts.get(c.req.param('id'));
@@ -93,7 +93,7 @@ export function payPages(context: SandboxContext): Hono {
   });
   const toPay = form(choosePayment, ({ id }) => `/pay/${id}`);
   pages.post('/pay/:id/:action{pay|fail|cancel|expire}', toPay);
-  pages.get('/wallet/:id', viewOf(showWallet));
+  pages.get('/wallet/:id', withView(showWallet));
   const toWallet = form(answerInWallet, ({ id }, c) => walletPath(id, walletOf(c)));
   pages.post('/wallet/:id', toWallet);
   return pages;
