@@ -6,7 +6,7 @@ import { TargetError, targetProblem } from '../sending/address.js';
 import { newSecret, type WebhookTarget } from '../sending/delivery.js';
 import type { SendOptions } from '../sending/send.js';
 import type { SignatureScheme } from '../webhooks/index.js';
-import { Examination, isSuccess, type ProbeResult } from './examination.js';
+import { Examination, is2xx, type ProbeResult } from './examination.js';
 import type { Finding } from './findings.js';
 import { findUnreachable } from './obstacles.js';
 import { bodies, forgeryNames, type ProbeName } from './probes.js';
@@ -90,7 +90,7 @@ export async function diagnose(order: DiagnoseOptions): Promise<Diagnosis> {
   for (const name of isLate ? [] : bodies) await exam.probe(name);
   await exam.probe('forged');
   if (isLate) exam.leaveOutRest();
-  const reached = bodies.some((name) => exam.isSuccess(name));
+  const reached = bodies.some((name) => exam.is2xx(name));
   for (const name of reached ? forgeryNames : (['empty_secret'] as const)) await exam.probe(name);
   if (reached) await exam.probe('duplicate');
 
@@ -195,7 +195,7 @@ async function describeUntested(exam: Examination): Promise<Finding> {
   if (!limited)
     return exam.finding('not_tested', { evidence: late ? exam.evidence(late) : exam.slowest.evidence });
   const valid = await exam.sendLike('compact');
-  if (valid && isSuccess(valid.sent))
+  if (valid && is2xx(valid.sent))
     return exam.finding('not_tested', {
       because: 'a rate limit rejects many forged ones; valid ones still get through',
       first: 'Turn the limit off where you examine it.',

@@ -84,7 +84,7 @@ export class Examination {
       name,
       says: probes[name][0],
       expected: isForgery(name) ? 'refused' : 'accepted',
-      outcome: sent.status === undefined ? 'no response' : isSuccess(sent) ? 'accepted' : 'refused',
+      outcome: sent.status === undefined ? 'no response' : is2xx(sent) ? 'accepted' : 'refused',
       status: sent.status,
       error: sent.error,
       response: this.#describe(sent),
@@ -104,11 +104,11 @@ export class Examination {
     if (known && !again) return;
     const [says, make] = probes[name];
     // A receiver may refuse a known signature as a replay, so a repeated order is the one that came in other bytes.
-    const seen = this.#probed.get(this.isSuccess('spaced') ? 'spaced' : 'compact');
+    const seen = this.#probed.get(this.is2xx('spaced') ? 'spaced' : 'compact');
     const repeats = name === 'duplicate' || name === 'known_order';
     const order = (repeats ? seen?.order : undefined) ?? this.newOrder();
     // A receiver may remember only the last valid signature, so a tampered body reuses that one.
-    const last = bodies.findLast(this.isSuccess) ?? 'compact';
+    const last = bodies.findLast(this.is2xx) ?? 'compact';
     const outgoing = make(order, this.receiver.signer, this.#probed.get(last)?.outgoing);
     if (!outgoing || this.over) return void (outgoing ? this.untested : this.impossible).add(says);
     this.receiver.onStep?.(says);
@@ -131,13 +131,13 @@ export class Examination {
   body = (name: ProbeName): string => this.#probed.get(name)?.outgoing.body ?? '';
 
   /** True if the response has a 2xx status, whatever its body says. */
-  isSuccess = (name: ProbeName): boolean => isSuccess(this.sent(name));
+  is2xx = (name: ProbeName): boolean => is2xx(this.sent(name));
 
   /** True if a delivery was accepted. A forgery counts as accepted if it got a 2xx status and the words of an accepted valid delivery. */
   isAccepted = (name: ProbeName): boolean => {
-    if (!this.isSuccess(name)) return false;
-    const valid = bodies.filter(this.isSuccess);
-    const wordsTo = (names: readonly ProbeName[]) => names.filter(this.isSuccess).map(this.#words);
+    if (!this.is2xx(name)) return false;
+    const valid = bodies.filter(this.is2xx);
+    const wordsTo = (names: readonly ProbeName[]) => names.filter(this.is2xx).map(this.#words);
     const toForged = wordsTo(['unsigned', 'forged', 'one_character']);
     if (!isForgery(name)) return !this.#isRefusal(this.#words(name), toForged, wordsTo(valid));
     const toldApart = valid.filter((one) => !toForged.includes(this.#words(one)));
@@ -240,4 +240,4 @@ export class Examination {
 }
 
 const isLimited = ({ status }: Sent): boolean => status === 429;
-export const isSuccess = ({ status = 0 }: Sent): boolean => status >= 200 && status < 300;
+export const is2xx = ({ status = 0 }: Sent): boolean => status >= 200 && status < 300;

@@ -1,6 +1,6 @@
 import type { Outgoing } from '../sending/delivery.js';
 import type { TimestampUnit } from './documented-schemes.js';
-import { type Examination, isSuccess } from './examination.js';
+import { type Examination, is2xx } from './examination.js';
 import type { Facts, Finding, FindingCode } from './findings.js';
 import { parseObject } from './json.js';
 import { encodings, printings, secretMistakes, type Write } from './mistakes.js';
@@ -53,7 +53,7 @@ export async function findExpectation(exam: Examination) {
         return { ...candidate, sent: await exam.send(delivery) };
       }),
     );
-    const found = responses.find((response) => response && isSuccess(response.sent));
+    const found = responses.find((response) => response && is2xx(response.sent));
     if (!found) continue;
     const evidence = `${exam.describe(found.says, found.sent)} ${exam.evidence('compact')}`;
     const beyond = await findWrongTolerance(exam, found.minutes);
@@ -152,7 +152,7 @@ async function findWrongTolerance(exam: Examination, minutes = 0): Promise<Findi
   const when = `40 days ${minutes > 0 ? 'ahead' : 'ago'}`;
   const sent = await exam.send(signByClock(exam, Math.sign(minutes) * 40 * 24 * 60)(exam.newOrder()));
   const evidence = `${exam.describe(`signed ${when}`, sent)} ${exam.evidence('compact')}`;
-  return isSuccess(sent) ? exam.finding('wrong_tolerance', { when, evidence }) : undefined;
+  return is2xx(sent) ? exam.finding('wrong_tolerance', { when, evidence }) : undefined;
 }
 
 /** Returns a function from a timestamp's unit to candidates: the documented schemes, and those that differ from the default in at most two parts. */

@@ -1,5 +1,5 @@
 import { newSecret, type Sent } from '../sending/delivery.js';
-import { type Examination, isSuccess } from './examination.js';
+import { type Examination, is2xx } from './examination.js';
 import { findExpectation } from './expectation.js';
 import type { Finding, FindingCode } from './findings.js';
 import {
@@ -25,7 +25,7 @@ export async function findLaterRefusal(exam: Examination): Promise<Finding | und
   const last = bodies.findLast(exam.isAccepted);
   if (!last || ![...bodies, 'duplicate' as const].some(exam.isRefused)) return undefined;
   const like = await exam.sendLike(last);
-  if (!like || exam.over || isSuccess(like.sent)) return undefined;
+  if (!like || exam.over || is2xx(like.sent)) return undefined;
   return exam.finding('handler_failed', {
     fails: 'accepted the first deliveries, and rejects later ones that are just as valid',
     likely:
@@ -54,15 +54,15 @@ export async function findRefusedBodies(exam: Examination): Promise<Finding[]> {
     if (exam.isRefused('newline')) await addBodyFinding('trims', 'newline', 'spaced');
     if (exam.isRefused('non_ascii')) {
       const plain = withNote(paidEvent(exam.newOrder()), 'plain');
-      if (isSuccess(await exam.send(signDelivery(plain, exam.receiver.signer))))
+      if (is2xx(await exam.send(signDelivery(plain, exam.receiver.signer))))
         await addBodyFinding('wrong_charset', 'non_ascii');
       else addFinding('refuses_new_fields', 'non_ascii');
     }
   }
-  if (exam.isAccepted('compact') && exam.isRefused('duplicate') && !exam.isSuccess('duplicate'))
+  if (exam.isAccepted('compact') && exam.isRefused('duplicate') && !exam.is2xx('duplicate'))
     addFinding('refuses_duplicates', 'duplicate');
   const { body = '' } = exam.sent('compact');
-  if (exam.isSuccess('compact') && uncaughtError.test(body)) addFinding('handler_failed', 'compact');
+  if (exam.is2xx('compact') && uncaughtError.test(body)) addFinding('handler_failed', 'compact');
   return findings;
 }
 

@@ -1,4 +1,4 @@
-import { type Examination, isSuccess } from './examination.js';
+import { type Examination, is2xx } from './examination.js';
 import type { Finding, FindingCode } from './findings.js';
 import { refusal } from './phrases.js';
 import { type ForgeryName, foreignNames, forgeryNames } from './probes.js';
@@ -46,7 +46,7 @@ export async function findAcceptedForgeries(exam: Examination): Promise<Finding[
   }
   if (findings.some(isDanger)) return findings;
   const explained = isCalledDuplicate(exam) ? [...taken, 'known_order'] : taken;
-  const other = forgeryNames.filter((name) => exam.isSuccess(name) && !explained.includes(name));
+  const other = forgeryNames.filter((name) => exam.is2xx(name) && !explained.includes(name));
   const repeats = other.length === 0 && exam.isAccepted('compact') && repeatsItself(exam);
   const [first, ...others] = repeats ? (['forged'] as const) : other;
   if (first === undefined) return findings;
@@ -70,7 +70,7 @@ function repeatsItself(exam: Examination): boolean {
 
 /** True if a forgery about a known order got the words of a duplicate, which a new order does not get. */
 export const isCalledDuplicate = (exam: Examination): boolean =>
-  exam.isSuccess('known_order') &&
+  exam.is2xx('known_order') &&
   exam.hasSameResponse('known_order', 'duplicate') &&
   !exam.hasSameResponse('known_order', 'compact');
 
@@ -96,7 +96,7 @@ async function explainAcceptance(exam: Examination): Promise<Finding> {
     });
   const everything =
     exam.isAccepted('unsigned') && (await exam.send(toOutgoing('neither signed nor JSON {', {})));
-  if (!everything || !isSuccess(everything)) return exam.finding('accepts_forged', { evidence });
+  if (!everything || !is2xx(everything)) return exam.finding('accepts_forged', { evidence });
   if (/text\/html/.test(headers['content-type'] ?? '') && /<(?:!doctype|html|head|form|title)\b/i.test(body))
     return exam.finding('login_page', { evidence });
   const everywhere = await exam.respondsElsewhere(usual);

@@ -1,3 +1,4 @@
+// This folder reads what a caller passed: options, parameters, durations, hooks and URLs.
 import * as z from 'zod/mini';
 import { InvalidParamsError, type Issue } from '../errors.js';
 import { didYouMean } from './closest.js';

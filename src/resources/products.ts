@@ -1,3 +1,4 @@
+// This folder has the methods of the client: each names its operation, its parameters' schema and its response's.
 import { ApiPromise, type Completed } from '../api-promise.js';
 import type { Issue } from '../errors.js';
 import { readInto } from '../input/read.js';

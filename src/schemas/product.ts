@@ -1,3 +1,4 @@
+// This folder says in TypeScript and zod what the specification says of requests, responses and events.
 import * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
 import { type Metadata, metadata } from './metadata.js';

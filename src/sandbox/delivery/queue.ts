@@ -1,3 +1,4 @@
+// This folder delivers the sandbox's events: it signs them, sends them, and retries those that were not accepted.
 import { millisecondsOf } from '../../input/duration.js';
 import type { Sent, WebhookTarget } from '../../sending/delivery.js';
 import { send } from '../../sending/send.js';

@@ -1,3 +1,4 @@
+// This folder serves the sandbox over HTTP: the documented API, the control routes and the pages.
 import type { Context, Next } from 'hono';
 import { Hono } from 'hono/tiny';
 import { millisecondsOf } from '../../input/duration.js';

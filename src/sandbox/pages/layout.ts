@@ -1,3 +1,4 @@
+// This folder has the pages of the sandbox: the payment page for customers and the dashboard for developers.
 import { randomBytes } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import { script } from './script.js';

@@ -1,3 +1,4 @@
+// This folder does what the service does: products, checkouts, payments, balance, events, time and ids.
 import type { NewProduct } from '../../schemas/params.js';
 import type { Product } from '../../schemas/product.js';
 import { writeUnevenlySpaced } from '../../sending/delivery.js';

@@ -1,3 +1,4 @@
+// The dashboard shows what happened in the sandbox, and has buttons that make things happen.
 import { Hono } from 'hono/tiny';
 import * as z from 'zod/mini';
 import { issuesInWords } from '../../../input/read.js';

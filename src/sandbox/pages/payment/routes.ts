@@ -1,3 +1,4 @@
+// The payment page lets a customer pay, decline or cancel a checkout of the sandbox.
 import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
 import { SandboxError } from '../../checks.js';
