@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { filesIn } from '../helpers/files.js';
 
@@ -113,4 +113,10 @@ test('the texts of the package are found', () => {
   expect(texts.filter(({ file, text }) => file.startsWith('test/') && text !== '').length).toBeGreaterThan(
     20,
   );
+});
+
+test('all pages of docs/ together have at most 11,500 words', () => {
+  const pages = readdirSync('docs').filter((name) => name.endsWith('.md'));
+  const words = pages.flatMap((name) => readFileSync(`docs/${name}`, 'utf8').match(/\S+/g) ?? []);
+  expect(words.length).toBeLessThanOrEqual(11_500);
 });
