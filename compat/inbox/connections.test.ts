@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { openInbox } from 'merchant-payments/inbox';
 import { sign } from 'merchant-payments/webhooks';
 import { Client, Pool } from 'pg';
-import { type Postgres, startPostgres } from '../lib/servers.js';
+import { type Postgres, startPgBouncer, startPostgres } from '../lib/servers.js';
 import { type Cutter, startCutter } from './chaos/cutter.js';
 import { newDatabase, openShop, post, type Shop, secret, sql } from './database.js';
 
@@ -70,6 +70,27 @@ test('after a failover, connections to what is read-only by now are left, and no
     assert.equal((await shop.inbox.stats()).done, 31);
     await shop.close();
   } finally {
+    await standby.stop();
+  }
+});
+
+test('after a failover behind PgBouncer that checks its connections, no delivery is refused', async () => {
+  const standby = await startPostgres(postgres);
+  const cutter = await newCutter(postgres.url);
+  const bouncer = await startPgBouncer(cutter.url);
+  try {
+    const shop = open(bouncer.url, { work: false });
+    assert.equal(await shop.post('before'), 200);
+    cutter.leadTo(standby.url);
+    cutter.cutAll();
+    const meanwhile = deliver(shop, 'meanwhile', 10, 500);
+    await wait(5000);
+    cutter.leadTo(postgres.url);
+    assert.deepEqual(new Set(await meanwhile), new Set([200]));
+    assert.deepEqual(new Set(await deliver(shop, 'after', 20, 50)), new Set([200]));
+    await shop.close();
+  } finally {
+    await bouncer.stop();
     await standby.stop();
   }
 });

@@ -141,8 +141,8 @@ export async function startPostgres(primary?: Postgres, folder = temporaryFolder
   };
 }
 
-/** Before a PostgreSQL server: lends its few connections for a transaction at a time. */
-export async function startPgBouncer(url: string): Promise<Server> {
+/** Before a PostgreSQL server: lends its connections for a transaction at a time. */
+export async function startPgBouncer(url: string, connections = 3): Promise<Server> {
   const folder = temporaryFolder();
   const user = unprivileged();
   if (user) chownSync(folder, user.uid, user.gid);
@@ -154,10 +154,13 @@ export async function startPgBouncer(url: string): Promise<Server> {
     unix_socket_dir: '',
     auth_type: 'any',
     pool_mode: 'transaction',
-    default_pool_size: 3,
+    default_pool_size: connections,
     max_client_conn: 500,
     ignore_startup_parameters: 'extra_float_digits',
     server_login_retry: 1, // by default, it refuses its clients for 15 s after the server was away for a moment
+    // A connection that leads to a read-only server after a failover is closed, not lent again.
+    server_check_query: 'SELECT pg_terminate_backend(pg_backend_pid()) WHERE pg_is_in_recovery()',
+    server_check_delay: 0,
   };
   const file = join(folder, 'pgbouncer.ini');
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);

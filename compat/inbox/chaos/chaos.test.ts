@@ -1,7 +1,7 @@
-// Instances of a shop on one database, and all that goes wrong: beside the kills of the crash test, connections ended by the server,
-// cut in the middle of a commit or forgotten, a server that crashes, restarts, stands still or has no free slot, a name that leads to
-// its read-only copy, a process that is frozen, a disk that is full. CHAOS_ORDERS (500) orders are paid. A 500
-// is a payment lost as well, for a service may send it only once.
+// Instances of a shop on one database, half of them behind PgBouncer, and all that goes wrong: beside the kills of the crash test,
+// connections ended by the server, cut in the middle of a commit or forgotten, a server that crashes, restarts, stands still or has no
+// free slot, a name that leads to its read-only copy, a process that is frozen, a disk that is full. CHAOS_ORDERS (500) orders are
+// paid. A 500 is a payment lost as well, for a service may send it only once.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { type Answer, hasSucceeded, runPlan } from '../../../src/crash-test/run.
 import { countUnanswered, isComplete, judge } from '../../../src/crash-test/verdict.js';
 import { freePort } from '../../../test/helpers/ports.js';
 import { type Disk, mountDisk } from '../../lib/disk.js';
-import { startPostgres } from '../../lib/servers.js';
+import { startPgBouncer, startPostgres } from '../../lib/servers.js';
 import { startCutter } from './cutter.js';
 
 const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1e6));
@@ -59,12 +59,17 @@ test('PostgreSQL: each order that got a 200 is fulfilled once or held, and none 
   );
   const standby = await startPostgres(postgres);
   ends.push(() => standby.stop());
-  const cutters = await Promise.all(Array.from({ length: 4 }, () => startCutter(postgres.url)));
-  ends.push(() => cutters.map((cutter) => cutter.stop()));
+  const behind = await startCutter(postgres.url);
+  const bouncer = await startPgBouncer(behind.url, 20);
+  ends.push(() => bouncer.stop());
+  const { url } = postgres;
+  const cutters = await Promise.all([url, url, bouncer.url, bouncer.url].map(startCutter));
+  const names = [...cutters.slice(0, 2), behind];
+  ends.push(() => [...cutters, behind].map((cutter) => cutter.stop()));
   const programs = await startPrograms(cutters.map(({ url }) => ({ DATABASE_URL: url })));
 
   const outages: Outage[] = [];
-  const cutter = () => cutters[Math.floor(random() * cutters.length)] ?? assert.fail();
+  const cutter = () => pick(cutters);
   const whileAway = async (work: () => Promise<unknown>) => {
     const from = performance.now();
     await work();
@@ -85,7 +90,7 @@ test('PostgreSQL: each order that got a 200 is fulfilled once or held, and none 
   const forget: Fault = async () => cutter().forget();
   /** For a moment, the name leads to the read-only copy. */
   const failOver: Fault = async () => {
-    const one = cutter();
+    const one = pick(names);
     one.leadTo(standby.url);
     one.cutAll();
     await wait(1500);
@@ -266,8 +271,7 @@ function times(count: number, fault: Fault): Fault[] {
   return Array.from({ length: Math.max(1, Math.round((count * orders) / 500)) }, () => fault);
 }
 
-const pick = (programs: readonly Program[]): Program =>
-  programs[Math.floor(random() * programs.length)] ?? assert.fail();
+const pick = <One>(all: readonly One[]): One => all[Math.floor(random() * all.length)] ?? assert.fail();
 
 function newDisk(megabytes: number): Disk | undefined {
   const disk = mountDisk(megabytes);
