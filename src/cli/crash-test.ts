@@ -130,6 +130,7 @@ async function test(
   try {
     await Promise.all(programs.map((program) => program.waitUntilReady()));
     const env = programEnvironment(sandbox, ports[0]);
+    if (!signal.aborted) await refuseFilledBooks(() => runBooks(booksCommand, env, booksSignal));
     const isOpening = openCommand !== undefined && !signal.aborted;
     const opened = isOpening ? await openOrders(openCommand, orders, env, signal) : orders;
     const plan = makePlan({ seed, orders: opened, instances });
@@ -153,6 +154,8 @@ async function test(
     ];
     const books = await readSettledBooks(read, (lines) => isComplete(plan, answers, lines), settleMs, signal);
     const settledMs = Math.round(performance.now() - sentAt);
+    if (!signal.aborted && books.length > 0 && books.every(({ isHeld }) => isHeld))
+      throw allHeld(openCommand);
     return reportOf(plan, answers, books, programs, settledMs, signal.aborted);
   } finally {
     progress.end();
@@ -160,6 +163,31 @@ async function test(
     await Promise.all(programs.map((program) => program.stop()));
     await sandbox.close();
   }
+}
+
+/** Throws if the books are not empty. Orders of an earlier run with this seed have the same ids, so that none would be missing. */
+async function refuseFilledBooks(read: () => Promise<BookLine[]>): Promise<void> {
+  try {
+    const [line] = await read();
+    if (!line) return;
+    const message = `The books have ${line.orderId} before the first delivery. Give your shop an empty database for each run.`;
+    throw new CannotTest('books_not_empty', message);
+  } catch (error) {
+    if (!(error instanceof BooksCommandError)) throw error;
+    // A shop may make its table with its first order.
+    warn(
+      `${error.message}\nThat was before the first delivery. The test goes on, and reads the books at the end.`,
+    );
+  }
+}
+
+/** Returns the error for a shop that kept every payment for a person: none of them was for an order that it knows. */
+function allHeld(openCommand: string | undefined): CannotTest {
+  const remedy =
+    openCommand === undefined
+      ? 'If it matches payments with its own orders, pass --open, which opens them.'
+      : 'Check that --open opens the orders, and prints their amounts.';
+  return new CannotTest('none_fulfilled', `The shop held every payment, and fulfilled none. ${remedy}`);
 }
 
 /** Returns the error for a receiver that took nothing: whatever its shop does, nothing would be found. */

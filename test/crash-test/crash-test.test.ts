@@ -125,25 +125,23 @@ describe.skipIf(!isPosix)('the crash test', () => {
       { code: 'books_failed', message: expect.stringContaining('no table') },
     ],
     [
+      'have an order before the first delivery',
+      'echo ord_1,1.00',
+      { code: 'books_not_empty', message: expect.stringContaining('ord_1') },
+    ],
+    [
+      'hold every payment',
+      `${node} -e "if (require('node:fs').existsSync('${folder}/held')) console.log(JSON.stringify({order_id: 'ord_1', held: true})); require('node:fs').writeFileSync('${folder}/held', '')"`,
+      { code: 'none_fulfilled', message: expect.stringContaining('--open') },
+    ],
+    [
       'print rubbish',
       'echo order_id,amount',
       { code: 'books_unreadable', line: 1, message: expect.stringContaining('order_id,amount') },
     ],
   ])('books that %s are named', async (_, books, error) => {
-    const args = [
-      '--webhook-path',
-      '/',
-      '--json',
-      '--orders',
-      '20',
-      '--books',
-      books,
-      '--',
-      process.execPath,
-      '-e',
-      receiver,
-    ];
-    const { code, stdout } = await runCrashTest(args);
+    const flags = ['--webhook-path', '/', '--json', '--orders', '20', '--settle', '1s', '--books', books];
+    const { code, stdout } = await runCrashTest([...flags, '--', process.execPath, '-e', receiver]);
     expect(JSON.parse(stdout)).toEqual({ ok: false, error });
     expect(code).toBe(2);
   });
