@@ -81,7 +81,7 @@ const shops: Record<string, (stores: Stores) => Shop> = {
     cwd: dirname(file),
     books: [
       'shop.sqlite',
-      "SELECT payment_id AS order_id, amount, id AS reference FROM payments_order WHERE state = 'paid'",
+      'SELECT paid_as AS order_id, amount, id AS reference FROM orders JOIN payments_order USING (id) WHERE paid_as IS NOT NULL',
       "SELECT id AS order_id FROM payments_order_payment WHERE state = 'held'",
     ],
     orders: 50, // so many amounts are near the price
@@ -91,6 +91,17 @@ const shops: Record<string, (stores: Stores) => Shop> = {
     flags: ['--inbox', url, ...two],
     env: { DATABASE_URL: url },
     books: [url, paid],
+  }),
+  'an order book on PostgreSQL, two instances': ({ url }) => ({
+    program: [node, example('postgres-inbox.ts')],
+    flags: ['--inbox', url, '--open', `${node} ${path('buy.mjs')}`, ...two],
+    env: { DATABASE_URL: url },
+    books: [
+      url,
+      'SELECT paid_as AS order_id, amount, id AS reference FROM orders JOIN payments_inbox.payments_order USING (id) WHERE paid_as IS NOT NULL',
+      "SELECT id AS order_id FROM payments_inbox.payments_order_payment WHERE state = 'held'",
+    ],
+    orders: 50,
   }),
   'Express with a transaction, two instances': ({ url }) => ({
     program: [node, path('shops/express.mjs')],

@@ -18,7 +18,10 @@ const pool = new Pool({ connectionString: process.env.DATABASE_URL });
 /** Gives each order an amount of its own, and says by that which one a payment is for. */
 const book = openOrderBook({ pool });
 
-await pool.query('CREATE TABLE IF NOT EXISTS orders (id text PRIMARY KEY, paid_as text)');
+await pool.query(`
+  SELECT pg_advisory_xact_lock(1);
+  CREATE TABLE IF NOT EXISTS orders (id text PRIMARY KEY, paid_as text);
+`);
 
 const inbox = openInbox({
   pool,
