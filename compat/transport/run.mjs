@@ -23,7 +23,7 @@ for (const version of [20, 22, 24, 26]) {
     run(nodeOf(version), [join(here, 'proxy.mjs')]),
   );
 }
-for (const version of [24, 26]) {
+for (const version of [22, 24, 26]) {
   await check(`Node ${version}: NODE_USE_ENV_PROXY, to http`, () =>
     proxied(version, 'http://payments.invalid', '1.00', 'GET http://payments.invalid/v1/balance'),
   );
