@@ -2,6 +2,7 @@ import { schemaSql } from '../inbox/postgres-tables.js';
 import { type Command, command, refuseWords } from './command.js';
 import { copy } from './inbox-copy.js';
 import { accept, discard, list, purge, retry, showOne, stats } from './inbox-deliveries.js';
+import { find } from './inbox-find.js';
 import { decideHeld } from './inbox-held.js';
 import { listRefused, recoverRefused } from './inbox-refused.js';
 import { columns, print, refuseUnknown } from './terminal.js';
@@ -10,6 +11,7 @@ const actions = new Map<string, Command>(
   Object.entries({
     stats,
     list,
+    find,
     show: showOne,
     retry,
     discard,

@@ -192,7 +192,7 @@ export function readCredit(given: unknown, options: unknown) {
 }
 
 /** Returns an amount in the one form in which the book compares it: with two decimals, or more if they are not zero. */
-function toBookAmount(amount: string): string {
+export function toBookAmount(amount: string): string {
   const [whole = '', decimals = ''] = removeZeros(amount).split('.');
   return `${whole}.${decimals.padEnd(2, '0')}`;
 }

@@ -279,6 +279,29 @@ export function* listHeld(rules: BookRules): Work<HeldPayment[]> {
   return listed.flatMap(({ id }) => all.get(id) ?? []);
 }
 
+/** An order that was looked up. */
+export interface FoundOrder extends BookOrder {
+  /** The payment that paid it; `null` if none did. */
+  paymentId: string | null;
+}
+
+/**
+ * Looks up an order by its id or by that of its payment, with the payments of its amount since it was reserved, the newest first;
+ * or a payment that is for no order. `undefined` if there is neither.
+ */
+export function* lookUp(id: string) {
+  const payment = yield* findPayment(id);
+  const found = (yield* findOrder(id)) ?? (payment?.orderId ? yield* findOrder(payment.orderId) : undefined);
+  if (!found) return payment && { order: null, payments: [payment] };
+  const paymentId = found.order.state === 'paid' ? found.paymentId : null;
+  const order: FoundOrder = { ...found.order, paymentId };
+  const rows: Row[] = yield sql`SELECT * FROM payments_order_payment
+    WHERE amount = ${order.amount} AND currency = ${order.currency}
+      AND (id = ${paymentId} OR received_at >= ${order.createdAt.getTime() - clockMs})
+    ORDER BY received_at DESC, id LIMIT ${mostListed}`;
+  return { order, payments: rows.map(toFoundPayment) };
+}
+
 /** Returns unpaid orders whose customer came back more than 15 minutes ago, the longest back first. */
 export function* overdue(): Work<BookOrder[]> {
   const rows = yield sql`SELECT * FROM payments_order WHERE state = 'open' AND returned_at IS NOT NULL
@@ -346,13 +369,7 @@ function* findOrder(id: string) {
 
 function* findPayment(id: string) {
   const [row]: Row[] = yield sql`SELECT * FROM payments_order_payment WHERE id = ${id}`;
-  return (
-    row && {
-      ...toPayment(row),
-      state: row.state,
-      orderId: row.order_id === null ? null : String(row.order_id),
-    }
-  );
+  return row && toFoundPayment(row);
 }
 
 const states = ['reserved', 'open', 'paid', 'cancelled'] as const;
@@ -376,6 +393,20 @@ function toPayment(row: Row): BookPayment {
     amount: String(amount),
     currency: String(currency),
     receivedAt: new Date(Number(row.received_at)),
+  };
+}
+
+/** A payment with its state (`held`, `credited` or `dismissed`), and the order that it paid. */
+export interface FoundPayment extends BookPayment {
+  state: string;
+  orderId: string | null;
+}
+
+function toFoundPayment(row: Row): FoundPayment {
+  return {
+    ...toPayment(row),
+    state: String(row.state),
+    orderId: row.order_id === null ? null : String(row.order_id),
   };
 }
 

@@ -159,6 +159,7 @@ describe('the help of merchant-payments inbox', () => {
     for (const name of [
       'stats',
       'list',
+      'find',
       'show',
       'retry',
       'discard',

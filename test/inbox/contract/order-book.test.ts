@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { sign } from '../../../src/webhooks/index.js';
 import { history, randomFrom } from '../../matching/histories.js';
+import { secret } from '../inboxes.js';
 import { runInbox } from '../program.js';
 import { type BookOptions, type ContractBook, deathAt, newPlace, opened, type Place } from './places.js';
 
@@ -330,6 +332,65 @@ test('the command lists what is held with its candidates, decides and dismisses'
     status: 2,
     stderr: expect.stringContaining('Pass --decide and --order together'),
   });
+});
+
+test('the command finds an order with its payment, and what may be its payment', async () => {
+  const book = openBook();
+  const { args, cwd } = book.place;
+  const [at = '', ...schema] = args;
+  const find = (...words: string[]) => runInbox([at, 'find', ...words, ...schema], cwd);
+  const { inbox, post } = opened({
+    place: book.place,
+    retries: [],
+    on: {
+      'order.paid': ({ data }) => {
+        if (['ord_0', 'ord_2', 'ord_5'].includes(data.order_id)) throw new Error('no stock');
+      },
+    },
+  });
+  const send = (data: object, key = secret) => {
+    const body = JSON.stringify({ type: 'order.paid', data: { currency: 'USD', ...data } });
+    return post(body, sign({ rawBody: body, secret: key }));
+  };
+  await send({ order_id: 'ord_0', amount: '19.89' });
+  await inbox.idle();
+  await credit(book, 'ord_0', '19.89');
+  await pass(book.place, hour);
+  await book.place.run('UPDATE $inbox SET received_at = received_at - 3600000');
+  expect([await buy(book, 'A'), await buy(book, 'B')]).toEqual(['19.90', '19.89']);
+  await send({ order_id: 'ord_1', amount: '19.90', email: 'Ann@shop.example' });
+  await send({ order_id: 'ord_2', amount: '19.89' });
+  await send({ order_id: 7 });
+  await send({ order_id: 'ord_3', amount: '19.89' }, 'whsec_of_another_shop');
+  for (const order_id of ['ord_4', 'ord_5']) await send({ order_id, amount: '5.00' });
+  await inbox.idle();
+  await credit(book, 'ord_1');
+  await credit(book, 'ord_4', '5.00');
+
+  const paid = find('A');
+  expect(paid).toMatchObject({ status: 0, stderr: '' });
+  expect(paid.stdout).toMatch(/^order +A\nstate +paid\namount +19\.90 USD\npaid by +ord_1\n/);
+  expect(paid.stdout).toMatch(/\nord_1 +19\.90 USD +credited +A +\S+Z\n/);
+  expect(paid.stdout).toMatch(/\norder\.paid:ord_1 +done /);
+  expect(find('ord_1').stdout).toBe(paid.stdout);
+
+  const unpaid = JSON.parse(find('B', '--json').stdout);
+  expect(unpaid).toMatchObject({ order: { id: 'B', state: 'open', paymentId: null }, payments: [] });
+  expect(unpaid.deliveries).toMatchObject([
+    { key: expect.stringMatching('invalid:') },
+    { key: 'order.paid:ord_2' },
+  ]);
+  expect(unpaid.refused).toMatchObject([{ rawBody: expect.stringContaining('ord_3') }]);
+  expect(find('B').stdout).toMatch(/What was refused .*: `refused --identify`, then `recover`\./);
+
+  expect(find('ord_4').stdout).toMatch(
+    /^PAYMENT .*\nord_4 +5\.00 USD +held +- .*\n\n.*`held --decide .*`\.\n/,
+  );
+  expect(find('ann@Shop.example').stdout).toMatch(
+    /^The order book has no order .*\norder\.paid:ord_1 +done /s,
+  );
+  expect(find('none')).toMatchObject({ status: 1, stdout: expect.stringContaining('Nothing is found.') });
+  expect(find()).toMatchObject({ status: 2, stderr: expect.stringContaining('Pass the id of an order') });
 });
 
 const wrong: [name: string, call: (book: ContractBook) => unknown, message: RegExp][] = [

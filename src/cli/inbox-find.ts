@@ -1,0 +1,154 @@
+import { fieldsOf } from '../doctor/link.js';
+import type { InboxEntry, RefusedEntry } from '../inbox/entry.js';
+import { toBookAmount } from '../inbox/order-book-options.js';
+import { type FoundOrder, type FoundPayment, lookUp } from '../inbox/orders.js';
+import type { InboxStore } from '../inbox/store.js';
+import type { WebhookEvent } from '../webhooks/index.js';
+import { decodeRecoded } from '../webhooks/recoded.js';
+import { eventOf } from '../webhooks/verify.js';
+import { actionAt, type Result, tableText } from './inbox-action.js';
+import { withTables } from './inbox-place.js';
+import { paragraphs, refuseUnless } from './terminal.js';
+
+/** The most entries that are read at once. */
+const pageSize = 1000;
+
+export const find = actionAt(
+  {
+    name: 'find',
+    summary: 'finds one order, its payment, and what may be its payment: for a customer who says "I paid"',
+    usage: ` <id>
+
+The id is of an order in the order book, or of a payment. Any other value that may stand in an event is searched for too, such
+as an e-mail address. If there is such an order, payments of its amount are listed that came since it was reserved, with
+deliveries that are not done and refused ones. The exit code is 1 if nothing is found.`,
+    example: ' 7',
+    words: 1,
+  },
+  async (place, given, [text]): Promise<Result> => {
+    refuseUnless(text, 'Pass the id of an order or of a payment, or another value in its event.');
+    return withTables(place, given.text('schema'), async ({ store, hasBook, openBook }): Promise<Result> => {
+      const isBook = await hasBook();
+      const known = isBook ? await openBook().run(() => lookUp(text)) : undefined;
+      const { order = null, payments = [] } = known ?? {};
+      const found = {
+        order,
+        payments,
+        deliveries: await findDeliveries(store, text, order),
+        refused: await findRefused(store, text, order),
+      };
+      return [textOf(found, isBook && !known), found, isAny(found)];
+    });
+  },
+);
+
+interface Found {
+  order: FoundOrder | null;
+  payments: readonly FoundPayment[];
+  deliveries: readonly InboxEntry[];
+  refused: readonly RefusedEntry[];
+}
+
+const isAny = ({ order, payments, deliveries, refused }: Found) =>
+  order !== null || payments.length + deliveries.length + refused.length > 0;
+
+/** Returns deliveries that name the value, the delivery of the order's payment, and those not done that may be its payment. */
+async function findDeliveries(
+  store: InboxStore,
+  text: string,
+  order: FoundOrder | null,
+): Promise<InboxEntry[]> {
+  const keys = [text, `order.paid:${order?.paymentId ?? text}`];
+  const isUndone = ({ event, state, receivedAt }: InboxEntry) =>
+    event !== null &&
+    state !== 'done' &&
+    (event.type === 'unknown' || hasAmount(event, order)) &&
+    isSince(receivedAt, order);
+  const found: InboxEntry[] = [];
+  let after: string | undefined;
+  do {
+    const page = await store.list({ limit: pageSize, after });
+    const named = (entry: InboxEntry) =>
+      keys.includes(entry.key) || names(Buffer.from(JSON.stringify(entry.event)), text);
+    found.push(...page.filter((entry) => named(entry) || isUndone(entry)));
+    after = page.length < pageSize ? undefined : page.at(-1)?.key;
+  } while (after !== undefined);
+  return found;
+}
+
+/** Returns refused deliveries that name the value, or that may be the order's payment. */
+async function findRefused(
+  store: InboxStore,
+  text: string,
+  order: FoundOrder | null,
+): Promise<RefusedEntry[]> {
+  return (await store.refused(pageSize)).filter(({ rawBody, encoding, lastAt }) => {
+    const given = Buffer.from(rawBody, encoding ?? 'utf8');
+    const body = decodeRecoded(given)?.sent ?? given;
+    return names(body, text) || (hasAmount(eventOf(body), order) && isSince(lastAt, order));
+  });
+}
+
+/** True if a field of the body has this value. */
+function names(body: Uint8Array, text: string): boolean {
+  return fieldsOf(body).some(({ value }) => String(value).toLowerCase() === text.toLowerCase());
+}
+
+function hasAmount(event: WebhookEvent, order: FoundOrder | null): boolean {
+  if (event.type === 'unknown' || order === null) return false;
+  const { amount, currency } = event.data;
+  return toBookAmount(amount) === order.amount && currency.toUpperCase() === order.currency;
+}
+
+/** True if a delivery came after the order was reserved, give or take a minute by which clocks may differ. */
+function isSince(receivedAt: string, order: FoundOrder | null): boolean {
+  return order !== null && Date.parse(receivedAt) >= order.createdAt.getTime() - 60_000;
+}
+
+function textOf(found: Found, isUnknown: boolean): string {
+  const { order, payments, deliveries, refused } = found;
+  if (!isAny(found))
+    return 'Nothing is found. An order has the id that you passed to reserve() of the order book.';
+  const isHeld = payments.some(({ state }) => state === 'held');
+  return paragraphs(
+    order
+      ? tableText([
+          ['order', order.id],
+          ['state', order.state],
+          ['amount', `${order.amount} ${order.currency}`],
+          ['paid by', order.paymentId],
+          ['reserved at', order.createdAt.toISOString()],
+          ['checkout until', order.expiresAt?.toISOString()],
+          ['customer back at', order.returnedAt?.toISOString()],
+        ])
+      : isUnknown && 'The order book has no order or payment of this id.',
+    table(
+      ['PAYMENT', 'AMOUNT', 'STATE', 'FOR ORDER', 'RECEIVED AT'],
+      payments.map((one) => [
+        one.id,
+        `${one.amount} ${one.currency}`,
+        one.state,
+        one.orderId,
+        one.receivedAt.toISOString(),
+      ]),
+    ),
+    isHeld && 'Decide on a held payment: `held --decide <payment> --order <order>`.',
+    table(
+      ['DELIVERY', 'STATE', 'RECEIVED AT', 'LAST ERROR'],
+      deliveries.map((one) => [one.key, one.state, one.receivedAt, one.lastError]),
+    ),
+    table(
+      ['REFUSED', 'BECAUSE', 'RECEIVED AT', 'BODY'],
+      refused.map((one) => [one.id, one.code, one.receivedAt, one.rawBody.slice(0, 60)]),
+    ),
+    refused.length > 0 &&
+      'What was refused may come from strangers. To prove it authentic: `refused --identify`, then `recover`.',
+    order?.state !== 'paid' &&
+      payments.length + deliveries.length + refused.length === 0 &&
+      'Nothing came that may be its payment. Ask the service for it: docs/when-the-webhook-never-comes.md',
+  );
+}
+
+function table(head: string[], rows: readonly (readonly unknown[])[]): string | false {
+  return rows.length > 0 && tableText([head, ...rows]);
+}
