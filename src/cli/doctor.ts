@@ -1,4 +1,5 @@
 import { type Diagnosis, type DoctorOptions, diagnose, priceShape } from '../doctor/doctor.js';
+import { tallyOf } from '../doctor/examination.js';
 import type { Finding } from '../doctor/findings.js';
 import { TargetError } from '../sending/address.js';
 import { secretProblem } from '../sending/delivery.js';
@@ -128,7 +129,6 @@ type Report = Omit<Diagnosis, 'expects'> & { expects?: object | undefined };
 /** Returns the report: the findings with evidence and fix, then the other results, then the verdict. */
 function reportOf(diagnosis: Report, verbose: boolean): string {
   const { ok, target, summary, findings, warnings, notes, probes, tried, expects = {} } = diagnosis;
-  const right = probes.filter(({ expected, outcome }) => outcome === expected).length;
   const more = verbose ? `to ${target}:\n${table(probes)}` : `to ${target} (--verbose lists them).`;
   const [first, ...others] = findings;
   const also = others.length > 0 ? ` (And ${others.length} more, above.)` : '';
@@ -137,7 +137,7 @@ function reportOf(diagnosis: Report, verbose: boolean): string {
     ...warnings.map((one) => paint('yellow', `! ${one.problem}`) + details(one)),
     Object.keys(expects).length > 0 && `  It would accept: ${literal(expects)}`,
     notes.join('\n'),
-    `${right} of ${probes.length} deliveries got the response that they must get, ${more}` +
+    `${tallyOf(probes)}, ${more}` +
       (tried > 0 ? `\nThen ${tried} other ways to sign, to find out what it would accept.` : ''),
     verdict(ok, first ? first.problem + also : summary),
   );

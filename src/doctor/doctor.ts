@@ -7,7 +7,7 @@ import { newSecret, type WebhookTarget } from '../sending/delivery.js';
 import type { SendOptions } from '../sending/send.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import { Examination, is2xx, type ProbeResult } from './examination.js';
-import type { Finding } from './findings.js';
+import type { Finding, FindingCode } from './findings.js';
 import { findUnreachable } from './obstacles.js';
 import { bodies, forgeryNames, type ProbeName } from './probes.js';
 import { explainRefusal, findLaterRefusal, findRefusedBodies, speaksOfOrder } from './refused.js';
@@ -165,7 +165,7 @@ async function report(exam: Examination, found: Finding[], more: Partial<Diagnos
     findings,
     warnings: [],
     notes: [
-      ...notes(exam),
+      ...notes(exam, findings),
       ...untestedNote(why, exam.untested),
       ...untestedNote('the scheme or the secret does not allow it', exam.impossible),
     ],
@@ -219,7 +219,14 @@ function summaryOf([first, ...others]: readonly Finding[], warnings: readonly Fi
 const untestedNote = (why: string, what: ReadonlySet<string>): string[] =>
   what.size > 0 ? [`Not tested, because ${why}: ${[...what].join('; ')}.`] : [];
 
-function notes({ run, receiver, results }: Examination): string[] {
+/** Faults in what is accepted, which do not explain that valid deliveries are rejected. */
+const unexplaining: ReadonlySet<string> = new Set([
+  'accepts_unsigned',
+  'weak_comparison',
+] satisfies FindingCode[]);
+
+function notes(exam: Examination, findings: readonly Finding[]): string[] {
+  const { run, receiver, results } = exam;
   const { amount, currency } = receiver.price;
   const look =
     amount === unusualAmount
@@ -233,5 +240,13 @@ function notes({ run, receiver, results }: Examination): string[] {
   const own = `The deliveries were about orders of the doctor's own, ${run}_…, of ${amount} ${currency}. ${look}`;
   const same = `${taken} were accepted, some of them about the same order: it must be fulfilled once, or not at all.`;
   const others = `${refused} forged ones were rejected: none may be in your shop. If one is, your handler goes on after its rejection: return there.`;
-  return [own, ...(taken > 1 ? [same] : []), ...(refused > 0 ? [others] : [])];
+  const isUnjudged = bodies.every(exam.refused) && findings.some(({ code }) => unexplaining.has(code));
+  const judged =
+    'It rejected every valid delivery, too: its secret is probably not the one that signs these. Set the same on both sides (PAYMENTS_WEBHOOK_SECRET) and run the doctor again, for what it could not judge.';
+  return [
+    ...(isUnjudged ? [judged] : []),
+    own,
+    ...(taken > 1 ? [same] : []),
+    ...(refused > 0 ? [others] : []),
+  ];
 }

@@ -42,6 +42,12 @@ export interface ProbeResult {
   durationMs: number;
 }
 
+/** Says how many deliveries got the response of a correct receiver. */
+export function tallyOf(results: readonly Pick<ProbeResult, 'expected' | 'outcome'>[]): string {
+  const right = results.filter(({ expected, outcome }) => outcome === expected);
+  return `${right.length} of ${results.length} deliveries got the response that they must get`;
+}
+
 type Probed = { order: Order; outgoing: Outgoing; sent: Sent; words: string; durationMs: number };
 
 const patienceMs = 60_000;

@@ -1,4 +1,5 @@
 import type { Outgoing } from '../sending/delivery.js';
+import { sandboxSecret } from '../sending/published.js';
 import type { TimestampUnit } from './documented-schemes.js';
 import { type Examination, is2xx } from './examination.js';
 import type { Facts, Finding, FindingCode } from './findings.js';
@@ -77,6 +78,12 @@ const candidateFor = (
   facts,
 });
 
+/** Facts about a receiver that has the sandbox's secret: right in a test, where only the doctor has another. */
+const ofSandbox = {
+  takes: "has the sandbox's published secret, not the one that signs these deliveries",
+  remedy: `In a test, that is right: give the doctor the same secret, PAYMENTS_WEBHOOK_SECRET=${sandboxSecret}. Anywhere else, set the service's`,
+};
+
 function mistakesOf(exam: Examination): Candidate[] {
   const { secret } = exam.receiver.signer;
   const othersKeys = knownKeys.filter((key) => key !== secret);
@@ -93,7 +100,9 @@ function mistakesOf(exam: Examination): Candidate[] {
   const emptied = ['', 'undefined', '{}', '[]', 'null'].map((text) => () => text);
   return [
     ...candidatesByKey('empty_secret', ['', 'undefined', 'null', 'None']),
-    ...candidatesByKey('known_secret', othersKeys),
+    ...othersKeys.flatMap((key) =>
+      candidatesByKey('known_secret', [key], undefined, key === sandboxSecret ? ofSandbox : {}),
+    ),
     ...secretMistakes.flatMap(({ says, make, remedy }) =>
       candidatesByKey('altered_secret', make(secret), `as if the secret ${says}`, {
         alteration: says,

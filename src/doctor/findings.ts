@@ -32,7 +32,7 @@ export const findings = {
   ],
   answers_before_verifying: [
     'Your handler accepts forged events. It responds with success before it verifies, or never verifies.',
-    'Verify before you respond, and respond 400 if that fails: {verify}.',
+    'Verify before you respond, and respond 400 if that fails: {verify}. If this response is its refusal, its secret is not the one that signs these deliveries: set the same on both sides.',
   ],
   login_page: [
     'A web page responds with success to everything: a login page or a single-page app instead of your handler. If it is your handler, it accepts forged events.',
@@ -43,8 +43,8 @@ export const findings = {
     'Set the secret in the environment of that process, and refuse to start without it.',
   ],
   known_secret: [
-    'Your handler takes a secret that anybody knows, so anybody can sign an order as paid.',
-    "Pass the secret as text: await what loads it, and name the field of an object. Accept the sandbox's secret in tests only.",
+    'Your handler {takes|takes a secret that anybody knows}, so anybody can sign an order as paid.',
+    "{remedy|Pass the secret as text: await what loads it, and name the field of an object. Accept the sandbox's secret in tests only}.",
   ],
   // A success status with other words may mean a refusal, which only the receiver's author knows.
   refuses_with_success: [
@@ -87,8 +87,8 @@ export const findings = {
     'Compare both in seconds: {fresh}.',
   ],
   secret_or_scheme: [
-    'Your handler {verdict|verifies the right bytes with a different secret or signature scheme}.',
-    'Compare the length of the secret on both sides (PAYMENTS_WEBHOOK_SECRET), then the signature scheme; check that it verifies the raw body, and that its clock is right (`date -u`).',
+    'Your handler {rejects|verifies the right bytes}, but its secret is probably not the one that signs these deliveries.',
+    'Set the same secret on both sides (PAYMENTS_WEBHOOK_SECRET){again}. If it is the same, compare the signature scheme, and check that your handler verifies the raw body and that its clock is right (`date -u`).',
   ],
   no_secret: [
     'Your handler has no usable secret.',

@@ -139,10 +139,10 @@ async function guessFromWords(
   if (asksToLogIn && !aboutSignature.test(body)) return exam.finding('access_check', { evidence: found });
   if (missingHeader.test(body) && !orInvalid.test(body))
     return exam.finding('header_lost', { words, evidence });
-  if (status >= 500)
+  if (status >= 500 && !aboutSignature.test(body))
     return exam.finding('handler_failed', {
       fails: 'fails on every delivery',
-      likely: `It may have no secret, verify a parsed body, or return no response. ${exam.finding('parsed_object').fix}`,
+      likely: `Its secret may not be the one that signs these deliveries, or it has none, verifies a parsed body, or returns no response. ${exam.finding('parsed_object').fix}`,
       evidence,
     });
   if (status !== 401 && speaksOfOrder(sent) && exam.hasSameResponse('compact', 'forged'))
@@ -161,14 +161,13 @@ async function guessFromWords(
   const beside = elsewhere ? ` A path beside your handler's got ${status}, too.` : '';
   if (elsewhere && accessCheck.test(body))
     return exam.finding('access_check', { evidence: `${found}${beside}` });
-  const cause = elsewhere
-    ? 'on any path: a login or access check rejects it first, or its secret or scheme is a different one'
-    : `and nothing that was tried explains it${isLikeUnsigned && !isOther ? ': it may never verify, for unsigned ones get the same' : ''}`;
+  const never = isLikeUnsigned && !isOther ? ' Unsigned ones got the same, so it may never verify.' : '';
   return exam.finding('secret_or_scheme', {
-    verdict: reportedBody(body)
+    rejects: reportedBody(body)
       ? undefined
-      : `rejects every valid delivery, the first with ${words}, ${cause}`,
-    evidence: `${evidence}${beside} ${compareBodies(body, exam.body('compact'))}`.trim(),
+      : `rejects every valid delivery${elsewhere ? ', as does any path: a login may reject it first' : ''}`,
+    again: ' and run the doctor again: it can judge nothing else until a delivery is accepted',
+    evidence: `${evidence}${never}${beside} ${compareBodies(body, exam.body('compact'))}`.trim(),
   });
 }
 

@@ -89,7 +89,8 @@ async function explainAcceptance(exam: Examination): Promise<Finding> {
   // A receiver that refuses everything in words may verify with another secret.
   if (refusal.test(removeEmptyErrors(body)))
     return exam.finding('refuses_with_success', {
-      refuses: 'responds with success to a forged delivery, in the same words of refusal as to a valid one',
+      refuses: 'responds with success to valid and forged deliveries, in the same words of refusal',
+      say: 'If they mean refused, its secret is probably not the one that signs these deliveries: set the same on both sides, and respond 400 to what you refuse. If not, anybody can forge orders',
       valid: exam.briefResponse('compact'),
       forged: exam.briefResponse('forged'),
       evidence,

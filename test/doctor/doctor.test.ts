@@ -187,11 +187,24 @@ test('the clocks are not searched of a receiver that says that only the signatur
   ];
   expect([codes(said), codes(unsaid)]).toEqual([['secret_or_scheme'], ['secret_or_scheme']]);
   expect(said.summary).toMatch(
-    /^Your handler verifies the right bytes with a different secret or signature scheme\./,
+    /^Your handler verifies the right bytes, but its secret is probably not the one that signs these deliveries\./,
   );
   expect(said.tried).toBeGreaterThan(64);
   expect(said.probes.length + said.tried).toBeLessThanOrEqual(278);
   expect(unsaid.tried).toBeGreaterThan(said.tried + 40);
+});
+
+test('of a receiver with another secret that accepts unsigned deliveries, the report says that the valid ones were rejected', async () => {
+  const own = handler({
+    secret: 'whsec_another',
+    on: { 'order.paid': () => undefined },
+    onError: () => undefined,
+  });
+  const target = (request: Request) =>
+    request.headers.has('x-service-signature') ? own(request) : new Response('ok');
+  const { findings, notes } = await diagnose({ target, secret });
+  expect(findings.map(({ code }) => code)).toEqual(['accepts_unsigned']);
+  expect(notes[0]).toMatch(/^It rejected every valid delivery, too: its secret is probably not the one/);
 });
 
 test('no other valid body is sent after a time-out', async () => {

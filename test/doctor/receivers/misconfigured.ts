@@ -230,7 +230,38 @@ const secrets = [
   row('no secret: says so with 503', 'no_secret', saying(503, { error: 'webhook secret is not set' })),
   row('no secret: says so', 'no_secret', saying(500, { error: 'WEBHOOK_SECRET is not configured' })),
   row('another secret', 'secret_or_scheme', keyOf('whsec_something_else'), {
-    says: /rejects every valid delivery, the first with 400 .*None of \d+ other ways to sign was accepted/s,
+    says: /^Your handler rejects every valid delivery, but its secret is probably not the one .* nothing else until .*None of \d+ other/s,
+  }),
+  row(
+    'another secret, and shows the uncaught error of verify() with 500',
+    'secret_or_scheme',
+    signed(({ timestamp, body }) => [`${timestamp}.`, body], 'whsec_x', [
+      500,
+      '<pre>WebhookVerificationError: The signature does not match.</pre>',
+      html,
+    ]),
+    { says: /^Your handler rejects every valid delivery, but its secret is probably not/ },
+  ),
+  row(
+    'another secret, and throws without words',
+    'handler_failed',
+    signed(({ timestamp, body }) => [`${timestamp}.`, body], 'whsec_x', [500, 'Internal Server Error']),
+    { says: /Its secret may not be the one that signs these deliveries/ },
+  ),
+  row(
+    'another secret, and refuses with 200 {"received":false}',
+    'refuses_with_success',
+    signed(({ timestamp, body }) => [`${timestamp}.`, body], 'whsec_x', [200, { received: false }]),
+    { says: /If they mean refused, its secret is probably not the one/ },
+  ),
+  row(
+    'another secret, and responds to what it refuses as to anything',
+    'answers_before_verifying|answers_everything|accepts_forged',
+    signed(({ timestamp, body }) => [`${timestamp}.`, body], 'whsec_x', [200, 'ignored']),
+    { says: /If this response is its refusal, its secret is not the one/ },
+  ),
+  row("the sandbox's secret, not the doctor's", 'known_secret', keyOf('whsec_sandbox_00000000000000000000'), {
+    says: /has the sandbox's published secret, not the one .* give the doctor the same secret/s,
   }),
   row('a newline after the secret', 'altered_secret', keyOf(`${secret}\n`)),
   row('a space before the secret', 'altered_secret', keyOf(` ${secret}`)),

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { Diagnosis } from '../../../doctor/doctor.js';
+import { tallyOf } from '../../../doctor/examination.js';
 import type { SandboxContext } from '../../context.js';
 import { span } from '../../service/clock.js';
 import type { Html } from '../layout.js';
@@ -80,7 +81,6 @@ function reportOf(diagnosis: Diagnosis): Html {
 <td>${badge(`${outcome} ${status}`.trim(), outcome === expected ? 'good' : 'bad')}</td>
 <td class="number soft">${millisecondsText(durationMs)}</td></tr>`,
   );
-  const right = probes.filter(({ expected, outcome }) => outcome === expected).length;
   const [first, ...others] = findings;
   const also = others.length > 0 && html`<p>And ${others.length} more, above.</p>`;
   return html`${[...findings, ...warnings].map(
@@ -91,7 +91,7 @@ ${one.evidence !== undefined && html`<p class="small">${one.evidence}</p>`}<p cl
   )}
 ${expects !== undefined && Object.keys(expects).length > 0 && html`<section class="panel"><h2>It would accept</h2>${block(JSON.stringify(expects, null, 2), 'Scheme')}</section>`}
 ${notes.length > 0 && html`<section aria-labelledby="notes"><h2 id="notes">What only you can see</h2>${notes.map((note) => html`<p>${note}</p>`)}</section>`}
-<details id="probes"><summary>${right} of ${probes.length} deliveries got the response that they must get</summary>
+<details id="probes"><summary>${tallyOf(probes)}</summary>
 ${table('What was sent, and the responses', ['Delivery', 'Expected', 'Response', 'Took'], rows)}
 ${tried > 0 && html`<p class="soft small">Then ${tried} other ways to sign, to find out what it would accept.</p>`}</details>
 <div class="notice ${ok ? 'good' : 'bad'}" role="status" data-testid="doctor-summary"><div><h2>${first?.problem ?? summary}</h2>${also}</div></div>`;
