@@ -13,7 +13,7 @@ const captureText = 'Captured by merchant-payments. Please deliver it again.\n';
 
 const flags = {
   port: ['<port>', `port to listen on; default ${defaultPort}`],
-  host: ['<address>', 'address to listen on; default 127.0.0.1, behind your tunnel'],
+  host: ['<address>', 'address to listen on; default 127.0.0.1, which a tunnel on this machine reaches'],
   out: ['<file>', 'where to store the delivery; default delivery-<time>.json'],
   ...resultFlags,
 } satisfies FlagTable;
@@ -21,7 +21,7 @@ const flags = {
 export const capture = command({
   summary: 'stores one real delivery byte for byte, and finds out how it is signed',
   usage:
-    'capture [flags]\n\nIt responds 500, so that the service retries the delivery if it does that at all. If not, fulfil the captured\n' +
+    'capture [flags]\n\nIt responds 500, so that a service that retries sends the delivery again. If yours does not, fulfil the captured\n' +
     'payment by hand. Exit code 1 if no known scheme fits.',
   example: 'capture --port 4390',
   flags,

@@ -15,7 +15,11 @@ const defaultUrl = `http://127.0.0.1:${usualPort}`;
 
 export const runningFlags = {
   sandbox: ['<url>', `the running sandbox; default ${defaultUrl}`, { env: 'SANDBOX_URL' }],
-  token: ['<token>', 'its access token, if other computers can reach it', { env: 'SANDBOX_TOKEN' }],
+  token: [
+    '<token>',
+    'its access token, which it prints if it was started with --host',
+    { env: 'SANDBOX_TOKEN' },
+  ],
   json: ['', "prints the sandbox's response"],
 } satisfies FlagTable;
 
@@ -104,13 +108,13 @@ const unsent = new Map([
 ]);
 
 export const trigger = runningCommand<Paid>()({
-  summary: 'creates a paid order in a running sandbox, with its webhook',
+  summary: 'creates a paid order in a running sandbox, which then sends the webhook',
   usage:
-    'trigger [<event type>] [flags]\n\nThe type is order.paid unless you pass another. Exit code 1 if the webhook was sent and rejected.',
+    'trigger [<event type>] [flags]\n\nThe only type is order.paid, so you may leave it out. Exit code 1 if the webhook was sent and rejected.',
   example: 'trigger order.paid --amount 7.50',
   flags: {
     amount: ['<amount>', 'of the order, a decimal such as 7.50; default 19.90'],
-    currency: ['<code>', "of the amount; default: the balance's"],
+    currency: ['<code>', 'of the amount; default: the currency of the balance'],
   },
   words: 1,
   request(given) {
@@ -129,7 +133,7 @@ export const trigger = runningCommand<Paid>()({
 type Delivered = Attempt | { now: Date; attempts: Attempt[]; retrying: SandboxEvent[] };
 
 export const deliver = runningCommand<Delivered>()({
-  summary: 'sends the events that a running sandbox holds, or one of them again',
+  summary: 'sends the events that a running sandbox holds, or any one event again',
   usage:
     'deliver [<id of an event or its order>] [flags]\n\nWith an id, sends that event, even if it was delivered. Exit code 1 if one was rejected.',
   example: 'deliver',
@@ -153,7 +157,7 @@ export const deliver = runningCommand<Delivered>()({
 });
 
 export const advance = runningCommand<{ now: Date }>()({
-  summary: 'moves the clock of a running sandbox forward, and runs what falls due',
+  summary: 'moves the clock of a running sandbox forward, and does what falls due by then',
   usage: 'advance <duration> [flags]',
   example: 'advance 2h',
   flags: {},

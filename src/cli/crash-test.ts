@@ -24,18 +24,18 @@ import { CommandError, paint, paragraphs, print, refuseUnless, verdict, warn } f
 const flags = {
   'webhook-path': ['<path>', 'the path of your receiver; each instance gets a PORT to listen on'],
   'webhook-url': ['<url>', 'in place of the path: the address of your receiver, for one instance'],
-  books: ['<command>', 'prints what your shop has fulfilled, a line each: order_id,amount or JSON'],
+  books: ['<command>', 'prints what your shop has fulfilled, one order a line: order_id,amount or JSON'],
   inbox: ['<file or url>', 'what is parked in this inbox of openInbox() counts as held'],
   open: [
     '<command>',
-    'gets orders as JSON lines on its standard input, opens them, and may print them with own amounts',
+    'opens the orders in your shop: reads them as JSON lines, and may print them with the amounts of your shop',
   ],
   orders: ['<number>', 'how many orders are paid; default 200'],
   instances: ['<number>', 'how many copies of the program run at once; default 1'],
-  seed: ['<integer>', 'decides orders, deliveries and kills; default: another one each time'],
+  seed: ['<integer>', 'the same integer gives the same orders, deliveries and kills; default: a random one'],
   settle: ['<duration>', 'how long the books may take to settle; default 90s'],
   scheme: schemeFlag,
-  retries: ['', 'sends again what got no 200, after 5 s, 30 s, 2 min and 10 min, as the sandbox does'],
+  retries: ['', 'retries what got no 2xx after 5 s, 30 s, 2 min and 10 min, as the sandbox does'],
   json: ['', 'prints the verdict as JSON, all else on standard error'],
 } satisfies FlagTable;
 

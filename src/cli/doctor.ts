@@ -22,10 +22,10 @@ import {
 } from './terminal.js';
 
 const flags = {
-  url: ['<url>', 'your webhook, as the argument does'],
+  url: ['<url>', 'the URL of your webhook, in place of the argument'],
   verbose: ['', 'lists every delivery and its response'],
-  amount: ['<amount>', 'the amount of the test order; default 98765.43, which no shop charges'],
-  currency: ['<code>', 'its currency; default USD'],
+  amount: ['<amount>', 'amount of each test order; default 98765.43, which no shop charges'],
+  currency: ['<code>', 'currency of each test order; default USD'],
   scheme: schemeFlag,
   'allow-remote': ['', 'also examines a public address, which then receives signed fake payments'],
   ...runningFlags,
@@ -37,7 +37,8 @@ type Name = keyof typeof flags;
 const exampleUrl = 'http://localhost:3000/webhooks';
 
 export const doctor = command({
-  summary: 'explains why valid webhooks are rejected, and the line to change',
+  summary:
+    'explains why your handler rejects valid webhooks or accepts forged ones, and names the line to change',
   usage:
     'doctor [<url of your webhook>] [flags]\n\n' +
     'Without a URL, a running sandbox examines its webhook. With one, the secret is read from PAYMENTS_WEBHOOK_SECRET. If that is\n' +

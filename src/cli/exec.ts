@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { chooseProgramPort } from '../sending/ports.js';
 import { programEnvironment, startProgram } from '../sending/program.js';
@@ -10,15 +10,16 @@ import { servingFlags, startServing } from './serving.js';
 import { codeOf, refuseUnless, warn } from './terminal.js';
 
 export const exec = command({
-  summary: 'runs a command with its own sandbox, and returns its exit code',
+  summary: 'runs a command beside a sandbox of its own, and returns the exit code of the command',
   usage:
     'exec [flags] -- <command…>\n\n' +
-    'The command gets PAYMENTS_BASE_URL, PAYMENTS_API_KEY, PAYMENTS_WEBHOOK_SECRET and SANDBOX_URL, and PORT if you pass --webhook-path.',
+    'The command gets these environment variables: PAYMENTS_BASE_URL, PAYMENTS_API_KEY, PAYMENTS_WEBHOOK_SECRET, SANDBOX_URL,\n' +
+    'and with --webhook-path the PORT to listen on.',
   example: 'exec --webhook-path /webhooks -- node shop.mjs',
   flags: {
     ...servingFlags,
     port: ['<port>', 'port of the sandbox; default: a free one', { env: 'SANDBOX_PORT' }],
-    'webhook-path': ['<path>', 'sends webhooks to this path, on the PORT that the command gets'],
+    'webhook-path': ['<path>', 'sends webhooks to this path of http://localhost:PORT'],
     quiet: ['', 'prints neither the address of the dashboard nor the log'],
   },
   passesOn: true,
@@ -92,14 +93,32 @@ async function runToEnd(program: readonly string[], env: NodeJS.ProcessEnv): Pro
 
 /**
  * Returns the ids of all processes below a process: npx and a shell may end without passing a signal on to their program. A
- * group of its own would lose the terminal, and outlive a SIGKILL to the group of this process. Windows has no `ps`.
+ * group of its own would lose the terminal, and outlive a SIGKILL to the group of this process.
  */
 function descendantsOf(pid: number | undefined): number[] {
-  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid,ppid'], { encoding: 'utf8' });
-  const all = `${stdout}`.split('\n').map((line) => line.trim().split(/ +/).map(Number));
+  const all = listProcesses();
   const childrenOf = (parent: number): number[] =>
     all.flatMap(([id = 0, of]) => (of === parent ? [id, ...childrenOf(id)] : []));
   return pid === undefined ? [] : childrenOf(pid);
+}
+
+/** Returns the id of each process and of its parent. Small images of Linux lack `ps`; Windows has neither, so nothing is found. */
+function listProcesses(): (readonly number[])[] {
+  if (process.platform === 'linux')
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map((id) => [Number(id), findParent(id)]);
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid,ppid'], { encoding: 'utf8' });
+  return `${stdout}`.split('\n').map((line) => line.trim().split(/ +/).map(Number));
+}
+
+function findParent(id: string): number {
+  try {
+    // The name, in parentheses, may itself contain spaces and parentheses. After it come the state and the parent.
+    return Number(/.*\) \S (\d+)/s.exec(readFileSync(`/proc/${id}/stat`, 'utf8'))?.[1]);
+  } catch {
+    return Number.NaN; // It has ended.
+  }
 }
 
 function trySignal(pid: number, signal: NodeJS.Signals): void {

@@ -9,9 +9,9 @@ import { refuseUnknown, refuseUnless, UsageError } from './terminal.js';
 const flags = {
   method: ['<method>', 'only requests with this method; default: every one'],
   path: ['<path>', 'only requests to this exact path, such as /v1/products'],
-  times: ['<n>', 'how often it happens; default 1'],
-  when: ['<before|after>', 'before the work, or after (default of html and truncated)'],
-  delay: ['<duration>', 'waits before it happens, such as 2s'],
+  times: ['<n>', 'how many requests or deliveries it affects; default 1'],
+  when: ['<before|after>', 'before the work is done (default), or after (default of html and truncated)'],
+  delay: ['<duration>', 'responds or delivers this much later, such as 2s'],
   body: ['<text>', 'with status: the body of the response, JSON or text', { mayBeEmpty: true }],
   header: ['<name: value>', 'with status: a header of the response', { multiple: true }],
   drop: ['', 'with webhook: loses the first attempt; retries follow'],

@@ -28,7 +28,7 @@ export const identify = command({
 
 The file is one that capture wrote, or a Delivery of this package as JSON. The secret is read from PAYMENTS_WEBHOOK_SECRET, or
 you are prompted for it; PAYMENTS_API_KEY is tried as well. --link needs no secret, but PAYMENTS_API_KEY and PAYMENTS_BASE_URL.
-Exit code 1 if no known scheme fits, or with --link no field.`,
+Exit code 1 if no known scheme fits (with --link: if no field does).`,
   example: 'identify delivery-2026-01-31.json',
   flags,
   words: 1,

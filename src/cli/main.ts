@@ -76,7 +76,7 @@ Usage: merchant-payments <command> [flags]
 
 ${columns(rows, '   ')}
 
-merchant-payments <command> --help shows the flags of one.`;
+Flags of a command: merchant-payments <command> --help`;
 }
 
 function help({ summary, usage, flags, example }: Command): string {

@@ -19,27 +19,50 @@ import { CommandError, describeReadError, refuseUnless, textIn, UsageError, vari
 
 export const servingFlags = {
   port: ['<port>', `port to listen on; default ${usualPort}`, { env: 'SANDBOX_PORT' }],
-  host: ['<address>', 'address to listen on; default 127.0.0.1, this machine alone', { env: 'SANDBOX_HOST' }],
+  host: [
+    '<address>',
+    'address to listen on; default 127.0.0.1, which only this machine reaches',
+    { env: 'SANDBOX_HOST' },
+  ],
   'webhook-url': ['<url>', 'where webhooks go; without one, events are kept', { env: 'SANDBOX_WEBHOOK_URL' }],
   webhooks: [
     '<when>',
-    'when they go: auto (default: at once), manual, or a delay such as 10s',
+    'when webhooks are sent: auto (default: at once), manual (by deliver), or a delay such as 10s',
     { env: 'SANDBOX_WEBHOOKS' },
   ],
   scheme: schemeFlag,
   unspecified: ['<name=value>', 'sets what the spec leaves open, such as cancel=close', { multiple: true }],
-  'api-key': ['<key>', `the key that it accepts; default ${sandboxKey}`, { env: 'SANDBOX_API_KEY' }],
+  'api-key': [
+    '<key>',
+    `the only API key that is accepted; default ${sandboxKey}`,
+    { env: 'SANDBOX_API_KEY' },
+  ],
   'webhook-secret': [
     '<secret>',
     `signs webhooks; default ${sandboxSecret}`,
     { env: 'SANDBOX_WEBHOOK_SECRET' },
   ],
-  'public-url': ['<origin>', 'origin of payment pages, as browsers know it', { env: 'SANDBOX_PUBLIC_URL' }],
-  'allow-host': ['<name>', 'another host name to serve', { env: 'SANDBOX_ALLOW_HOSTS', multiple: true }],
-  data: ['<file>', 'keeps all data in this file; default: memory alone', { env: 'SANDBOX_DATA' }],
-  products: ['<file>', 'products at the start and after a reset: a JSON array for POST /v1/products'],
-  seed: ['<integer>', 'makes ids repeat from run to run'],
-  'allow-remote': ['', 'lets webhooks go to public addresses too'],
+  'public-url': [
+    '<origin>',
+    'origin of payment pages, if browsers do not reach the sandbox under the one it prints',
+    { env: 'SANDBOX_PUBLIC_URL' },
+  ],
+  'allow-host': [
+    '<name>',
+    'a host name to respond to, besides localhost',
+    { env: 'SANDBOX_ALLOW_HOSTS', multiple: true },
+  ],
+  data: [
+    '<file>',
+    'keeps all data in this file over a restart; default: in memory only',
+    { env: 'SANDBOX_DATA' },
+  ],
+  products: [
+    '<file>',
+    'products that exist at the start and after a reset: a JSON array of what POST /v1/products takes',
+  ],
+  seed: ['<integer>', 'the same integer gives the same ids in each run; default: random ids'],
+  'allow-remote': ['', 'also sends webhooks to public addresses'],
 } satisfies FlagTable;
 
 type Name = keyof typeof servingFlags;
