@@ -87,7 +87,7 @@ export const findings = {
     'Compare both in seconds: {fresh}.',
   ],
   secret_or_scheme: [
-    'Your handler {rejects|verifies the right bytes}, but its secret is probably not the one that signs these deliveries.',
+    'Your handler {rejects|verifies the right bytes, but} its secret is probably not the one that signs these deliveries.',
     'Set the same secret on both sides (PAYMENTS_WEBHOOK_SECRET){again}. If it is the same, compare the signature scheme, and check that your handler verifies the raw body and that its clock is right (`date -u`).',
   ],
   no_secret: [

@@ -165,7 +165,7 @@ async function guessFromWords(
   return exam.finding('secret_or_scheme', {
     rejects: reportedBody(body)
       ? undefined
-      : `rejects every valid delivery${elsewhere ? ', as does any path: a login may reject it first' : ''}`,
+      : `rejects every valid delivery, ${elsewhere ? 'on any path: a login or access check rejects it first, or' : 'and nothing that was tried explains it:'}`,
     again: ' and run the doctor again: it can judge nothing else until a delivery is accepted',
     evidence: `${evidence}${never}${beside} ${compareBodies(body, exam.body('compact'))}`.trim(),
   });
