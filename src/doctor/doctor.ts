@@ -240,7 +240,7 @@ function notes(exam: Examination, findings: readonly Finding[]): string[] {
   const own = `The deliveries were about orders of the doctor's own, ${run}_…, of ${amount} ${currency}. ${look}`;
   const same = `${taken} were accepted, some of them about the same order: it must be fulfilled once, or not at all.`;
   const others = `${refused} forged ones were rejected: none may be in your shop. If one is, your handler goes on after its rejection: return there.`;
-  const isUnjudged = bodies.every(exam.refused) && findings.some(({ code }) => unexplaining.has(code));
+  const isUnjudged = bodies.every(exam.isRefused) && findings.some(({ code }) => unexplaining.has(code));
   const judged =
     'It rejected every valid delivery, too: its secret is probably not the one that signs these. Set the same on both sides (PAYMENTS_WEBHOOK_SECRET) and run the doctor again, for what it could not judge.';
   return [
