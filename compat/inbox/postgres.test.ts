@@ -337,8 +337,8 @@ test('a delivery that done() has marked is left alone by force: its function goe
 test('a function that hangs after done() ends as done, if close() or force comes while that commits', async () => {
   for (const stop of ['close', 'retry'] as const) {
     const url = await newShopDatabase();
-    const told: string[] = [];
-    const note = (name: string) => () => told.push(name);
+    const hookCalls: string[] = [];
+    const note = (name: string) => () => hookCalls.push(name);
     let isReady = false;
     const shop = open(url, {
       hooks: { done: note('done'), failed: note('failed') },
@@ -359,8 +359,8 @@ test('a function that hangs after done() ends as done, if close() or force comes
     for (let tries = 0; tries < 200 && !isReady; tries++) await wait(20);
     if (stop === 'close') await shop.inbox.close();
     else assert.equal(await shop.inbox.retry('order.paid:ord_1', { force: true }), false);
-    for (let tries = 0; tries < 50 && told.length === 0; tries++) await wait(20);
-    assert.deepEqual(told, ['done'], stop);
+    for (let tries = 0; tries < 50 && hookCalls.length === 0; tries++) await wait(20);
+    assert.deepEqual(hookCalls, ['done'], stop);
   }
 });
 
@@ -534,11 +534,11 @@ test('a COMMIT that fails leaves nothing written, and nothing called done', asyn
      ALTER TABLE paid ADD FOREIGN KEY (order_id) REFERENCES orders DEFERRABLE INITIALLY DEFERRED`,
   );
   for (const isCaught of [true, false]) {
-    const told: string[] = [];
+    const hookCalls: string[] = [];
     const shop = open(url, {
       schema: `caught ${isCaught}`,
       retries: [],
-      hooks: { done: () => told.push('done'), parked: () => told.push('parked') },
+      hooks: { done: () => hookCalls.push('done'), parked: () => hookCalls.push('parked') },
       on: {
         'order.paid': ({ data }, { commit }) =>
           commit((tx) => insertPaid(tx, data.order_id)).catch((error: unknown) => {
@@ -547,8 +547,8 @@ test('a COMMIT that fails leaves nothing written, and nothing called done', asyn
       },
     });
     await shop.post('ord_1');
-    for (let tries = 0; tries < 200 && told.length === 0; tries++) await wait(20);
-    assert.deepEqual([told, await paid(url)], [['parked'], []]);
+    for (let tries = 0; tries < 200 && hookCalls.length === 0; tries++) await wait(20);
+    assert.deepEqual([hookCalls, await paid(url)], [['parked'], []]);
     const entry = await shop.inbox.get('order.paid:ord_1');
     assert.match(String(entry?.lastError), /violates foreign key constraint/);
   }

@@ -118,10 +118,10 @@ test('tables that somebody dropped are made again at the next delivery, and onEr
       (await shop.inbox.stats()).pending,
       statement.endsWith('payments_inbox') || statement.includes('SCHEMA') ? 2 : 3,
     );
-    const told = shop.errors.map(String);
-    assert.equal(told.length, gone ? 1 : 0, statement);
+    const messages = shop.errors.map(String);
+    assert.equal(messages.length, gone ? 1 : 0, statement);
     const text = `PaymentsError: Somebody dropped tables of the inbox from schema "payments_inbox": ${gone}. They were made again, empty: `;
-    if (gone) assert.ok(told[0]?.startsWith(text), told[0]);
+    if (gone) assert.ok(messages[0]?.startsWith(text), messages[0]);
   }
 });
 

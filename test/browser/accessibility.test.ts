@@ -23,7 +23,7 @@ async function violations(page: Page): Promise<string[]> {
   return found;
 }
 
-const waiting = async ({ sandbox }: Shop, page: Page) => {
+const openWaiting = async ({ sandbox }: Shop, page: Page) => {
   await page.getByTestId('method-wallet-a').check();
   await page.getByTestId('pay').click();
   await page.getByTestId('qr').waitFor();
@@ -49,7 +49,7 @@ const payment: Record<string, (at: Shop) => Promise<Page>> = {
   },
   processing: async (at) => {
     const page = await visit(await at.checkout());
-    await waiting(at, page);
+    await openWaiting(at, page);
     return page;
   },
   paid: async ({ sandbox, checkout }) => {
@@ -76,11 +76,11 @@ const payment: Record<string, (at: Shop) => Promise<Page>> = {
   unknown: ({ sandbox }) => visit(`${sandbox.url}/pay/chk_none`),
   'the wallet': async (at) => {
     const page = await visit(await at.checkout());
-    return visit(await waiting(at, page));
+    return visit(await openWaiting(at, page));
   },
   'the wallet, approved': async (at) => {
     const page = await visit(await at.checkout(stay));
-    const phone = await visit(await waiting(at, page));
+    const phone = await visit(await openWaiting(at, page));
     await phone.getByTestId('approve').click();
     await phone.getByTestId('wallet-approved').waitFor();
     return phone;

@@ -301,16 +301,16 @@ describe('by keyboard alone', () => {
   it('a second card is chosen and paid, in the order of sight', async () => {
     const { sandbox, checkout } = shop();
     const page = await visit(await checkout({ successUrl: undefined }));
-    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-testid'));
+    const focusedElement = () => page.evaluate(() => document.activeElement?.getAttribute('data-testid'));
     const seen: (string | null | undefined)[] = [];
     for (let step = 0; step < 4; step++) {
       await page.keyboard.press('Tab');
-      seen.push(await focused());
+      seen.push(await focusedElement());
     }
     expect(seen).toEqual(['cancel', 'method-card', 'card-1111', 'pay']);
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('ArrowDown');
-    expect(await focused()).toBe('card-0002');
+    expect(await focusedElement()).toBe('card-0002');
     await page.keyboard.press('Enter');
     await page.locator('[data-testid=problem]:focus').waitFor();
     await page.waitForLoadState();
@@ -318,7 +318,7 @@ describe('by keyboard alone', () => {
     await page.keyboard.press('Enter');
     await page.locator('[data-testid=method-card]:focus').waitFor();
     await page.keyboard.press('ArrowDown');
-    expect(await focused()).toBe('method-wallet-a');
+    expect(await focusedElement()).toBe('method-wallet-a');
     await page.keyboard.press('Enter');
     await page.getByTestId('approve').focus();
     await page.keyboard.press('Enter');
@@ -341,13 +341,13 @@ describe('at every width', () => {
       const page = await visit(await checkout({ productId: product.id }), {
         viewport: { width, height: 700 },
       });
-      const wide = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      expect(await wide()).toBeLessThanOrEqual(0);
+      const pageWidth = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(await pageWidth()).toBeLessThanOrEqual(0);
       const targets = page.locator('button:visible, label:visible');
       for (const target of await targets.all())
         expect((await target.boundingBox())?.height ?? 0).toBeGreaterThanOrEqual(44);
       await chooseWallet(page, 'wallet-a');
-      expect(await wide()).toBeLessThanOrEqual(0);
+      expect(await pageWidth()).toBeLessThanOrEqual(0);
     },
   );
 

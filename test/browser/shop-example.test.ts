@@ -40,20 +40,20 @@ beforeEach(async () => {
 afterEach(() => sandbox.close());
 
 /** A customer of their own, on the payment page of the candle. */
-async function wantsTheCandle(): Promise<Page> {
+async function openCandle(): Promise<Page> {
   const page = await visit(shopUrl);
   await page.locator('article', { hasText: 'Forest candle' }).getByRole('button', { name: 'Buy' }).click();
   await page.getByTestId('pay').waitFor();
   return page;
 }
 
-async function pays(page: Page): Promise<void> {
+async function payOnPage(page: Page): Promise<void> {
   await page.getByTestId('pay').click();
   await page.waitForURL(`${shopUrl}/thanks/*`);
 }
 
-const confirmed = (page: Page) => page.getByText('Paid', { exact: true });
-const unconfirmed = (page: Page) => page.getByText('Payment is being confirmed');
+const confirmationOf = (page: Page) => page.getByText('Paid', { exact: true });
+const pendingNoticeOf = (page: Page) => page.getByText('Payment is being confirmed');
 
 it('buy, pay, come back, and the order turns paid without a reload', async () => {
   const page = await visit(shopUrl);
@@ -64,29 +64,29 @@ it('buy, pay, come back, and the order turns paid without a reload', async () =>
   await page.waitForURL(`${shopUrl}/`);
 
   await buy.first().click();
-  await pays(page);
-  await unconfirmed(page).waitFor();
+  await payOnPage(page);
+  await pendingNoticeOf(page).waitFor();
   const loads: string[] = [];
   page.on('framenavigated', (frame) => loads.push(frame.url()));
   await sandbox.deliver();
-  await confirmed(page).waitFor();
+  await confirmationOf(page).waitFor();
   expect(loads).toEqual([]);
 });
 
 it('of two customers with the same candle, the one who pays sees it paid, and the other does not', async () => {
-  const anna = await wantsTheCandle();
-  const ben = await wantsTheCandle();
+  const anna = await openCandle();
+  const ben = await openCandle();
   expect(sandbox.checkouts.map(({ amount }) => amount)).toEqual(['27.50', '27.49']);
 
   // Ben reads his successUrl on the payment page and opens it. He opens it again when Anna has paid.
   const address = sandbox.checkouts[1]?.successUrl ?? '';
   await ben.goto(address);
-  await unconfirmed(ben).waitFor();
-  await pays(anna);
+  await pendingNoticeOf(ben).waitFor();
+  await payOnPage(anna);
   await sandbox.deliver();
-  await confirmed(anna).waitFor();
+  await confirmationOf(anna).waitFor();
   await ben.reload();
-  await unconfirmed(ben).waitFor();
+  await pendingNoticeOf(ben).waitFor();
   expect((await ben.goto(address.replace(/token=.*/, 'token=guess')))?.status()).toBe(404);
   const orders = await visit(ordersUrl);
   expect(await orders.getByRole('row', { name: 'Forest candle' }).allInnerTexts()).toEqual([
@@ -95,15 +95,15 @@ it('of two customers with the same candle, the one who pays sees it paid, and th
   ]);
 
   await ben.goto(sandbox.checkouts[1]?.url ?? '');
-  await pays(ben);
-  await unconfirmed(ben).waitFor();
+  await payOnPage(ben);
+  await pendingNoticeOf(ben).waitFor();
   await sandbox.deliver();
-  await confirmed(ben).waitFor();
+  await confirmationOf(ben).waitFor();
 
   // The catalogue still sells one candle, and the one that is a cent cheaper is made once.
   expect(await (await visit(shopUrl)).getByRole('button', { name: 'Buy' }).count()).toBe(3);
-  await wantsTheCandle();
-  await wantsTheCandle();
+  await openCandle();
+  await openCandle();
   expect(sandbox.products.map(({ name, price }) => `${name} ${price}`).sort()).toEqual([
     'Field guide to slow mornings 34.00',
     'Forest candle 27.47',
@@ -115,25 +115,25 @@ it('of two customers with the same candle, the one who pays sees it paid, and th
 });
 
 it('a payment that fits two orders is held, and a person says which order it was', async () => {
-  const anna = await wantsTheCandle();
+  const anna = await openCandle();
   const address = sandbox.checkouts.at(-1)?.successUrl ?? '';
-  await wantsTheCandle();
+  await openCandle();
   const database = openDatabase(join(folder, 'shop.sqlite'));
   database.exec("UPDATE payments_order SET amount = '27.50'");
   database.close();
-  await pays(anna);
+  await payOnPage(anna);
   await sandbox.deliver();
   const orders = await visit(ordersUrl);
   await expect.poll(() => orders.reload().then(() => orders.getByRole('radio').count())).toBe(3);
   await orders.getByRole('heading', { name: /27\.50 USD, paid as/ }).waitFor();
-  await unconfirmed(anna).waitFor();
+  await pendingNoticeOf(anna).waitFor();
 
   const id = address.match(/thanks\/(\w+)/)?.[1] ?? '';
   await orders.getByLabel(`Order ${id}`).check();
   await orders.getByRole('button', { name: 'Decide' }).click();
   await orders.getByRole('row', { name: id }).getByText('Paid').waitFor();
   expect(await orders.getByRole('radio').count()).toBe(0);
-  await confirmed(anna).waitFor();
+  await confirmationOf(anna).waitFor();
 });
 
 it('when no amount is free, Buy asks the customer to try again later', async () => {
@@ -145,7 +145,7 @@ it('when no amount is free, Buy asks the customer to try again later', async () 
 });
 
 it('the pages of the shop have no accessibility violations', async () => {
-  const page = await wantsTheCandle();
+  const page = await openCandle();
   await sandbox.trigger('order.paid', { amount: '5.00' });
   await sandbox.deliver();
   const addresses = [

@@ -28,7 +28,7 @@ async function capture(args: string[], env: NodeJS.ProcessEnv = known) {
 }
 
 /** Opens a connection on which a test writes the request itself. */
-async function connected(url: string) {
+async function connectTo(url: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
@@ -74,7 +74,7 @@ describe('merchant-payments capture', () => {
 
   test('outlives a POST that breaks off in its body, and waits on', async () => {
     const { url, ended, send } = await capture(['--out', 'after-break.json']);
-    const socket = await connected(url);
+    const socket = await connectTo(url);
     const head =
       'POST /webhooks HTTP/1.1\r\nhost: a\r\nx-service-signature: ab\r\ncontent-length: 100\r\n\r\n{"ty';
     await new Promise((resolve) => socket.write(head, resolve));
@@ -88,7 +88,7 @@ describe('merchant-payments capture', () => {
 
   test('responds 413 to a body over 1 MiB, and waits on', async () => {
     const { url, ended, send } = await capture(['--out', 'after-large.json']);
-    const socket = await connected(url);
+    const socket = await connectTo(url);
     const size = 30 * 1024 * 1024;
     // As senders do that write the whole body before they read.
     socket.write(`POST / HTTP/1.1\r\nhost: a\r\nx-service-signature: ab\r\ncontent-length: ${size}\r\n\r\n`);

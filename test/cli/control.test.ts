@@ -4,7 +4,7 @@ import { callCommand, testRefusals } from '../helpers/command.js';
 import { listen } from '../helpers/receiver.js';
 
 /** Starts a sandbox in this process, and returns a function that runs a command against it. */
-async function running({ listening = {}, ...options }: SandboxOptions & { listening?: object } = {}) {
+async function startSandbox({ listening = {}, ...options }: SandboxOptions & { listening?: object } = {}) {
   const sandbox = await createSandbox(options).listen(listening);
   onTestFinished(() => sandbox.close());
   const run = (...args: string[]) => callCommand(args, { SANDBOX_URL: sandbox.url });
@@ -12,7 +12,7 @@ async function running({ listening = {}, ...options }: SandboxOptions & { listen
 }
 
 /** A receiver that responds with one status. */
-async function responding(status: number) {
+async function serveStatus(status: number) {
   const receiver = await listen(() => ({ status }));
   onTestFinished(() => receiver.close());
   return receiver;
@@ -33,8 +33,8 @@ testRefusals([
 
 describe('merchant-payments trigger', () => {
   test('makes a paid order of that amount, and tells what the webhook got', async () => {
-    const receiver = await responding(200);
-    const { run } = await running({ webhook: receiver.url });
+    const receiver = await serveStatus(200);
+    const { run } = await startSandbox({ webhook: receiver.url });
     const { status, stdout } = await run('trigger', 'order.paid', '--amount', '7.5', '--currency', 'USD');
     expect(stdout).toMatch(
       /^Order ord_\w{20} of 7\.50 USD is paid\.\nWebhook to http:\S+\/webhooks: 200 in \d+ ms\.\n$/,
@@ -44,7 +44,7 @@ describe('merchant-payments trigger', () => {
   });
 
   test('exits with 1 if the webhook was refused, and says why', async () => {
-    const { sandbox, run } = await running({ webhook: (await responding(404)).url });
+    const { sandbox, run } = await startSandbox({ webhook: (await serveStatus(404)).url });
     const { status, stdout } = await run('trigger');
     expect(stdout).toContain('There is no route for /webhooks, or the handler there refuses.');
     expect(stdout).toContain(`npx merchant-payments doctor --sandbox ${sandbox.url}`);
@@ -52,7 +52,7 @@ describe('merchant-payments trigger', () => {
   });
 
   test('says how to send a webhook that is held', async () => {
-    const { run } = await running({ webhook: () => new Response(), webhooks: 'manual' });
+    const { run } = await startSandbox({ webhook: () => new Response(), webhooks: 'manual' });
     expect((await run('trigger')).stdout).toContain(
       'Its webhook is held. Send it with: merchant-payments deliver\n',
     );
@@ -61,8 +61,8 @@ describe('merchant-payments trigger', () => {
 
 describe('merchant-payments deliver', () => {
   test('sends what is held, or one event again by its id or its order', async () => {
-    const { url } = await responding(200);
-    const { sandbox, run } = await running({ webhook: url, webhooks: 'manual' });
+    const { url } = await serveStatus(200);
+    const { sandbox, run } = await startSandbox({ webhook: url, webhooks: 'manual' });
     expect(await run('deliver')).toMatchObject({ status: 0, stdout: 'No event is held or due.\n' });
     await sandbox.trigger('order.paid');
     const sent = new RegExp(`^Webhook to ${url}: 200 in \\d+ ms\\.\n$`);
@@ -76,7 +76,7 @@ describe('merchant-payments deliver', () => {
   });
 
   test('says when an event is retried', async () => {
-    const { sandbox, run } = await running({ webhook: (await responding(500)).url });
+    const { sandbox, run } = await startSandbox({ webhook: (await serveStatus(500)).url });
     await sandbox.trigger('order.paid');
     expect((await run('deliver')).stdout).toMatch(
       /^No event is held\. 1 event is retried in \d+ s: `deliver ord_\w+` sends it now\.\n$/,
@@ -85,21 +85,21 @@ describe('merchant-payments deliver', () => {
 });
 
 test('merchant-payments advance moves the clock, and settles what is due', async () => {
-  const { sandbox, run } = await running();
+  const { sandbox, run } = await startSandbox();
   await sandbox.trigger('order.paid');
   expect((await run('advance', '1d')).stdout).toMatch(/^It is \d{4}-\d\d-\d\d [\d:]{8} in the sandbox\.\n$/);
   expect(sandbox.balance).toMatchObject({ available: '19.90', pending: '0.00' });
 });
 
 test('merchant-payments reset empties the sandbox', async () => {
-  const { sandbox, run } = await running();
+  const { sandbox, run } = await startSandbox();
   await sandbox.trigger('order.paid');
   expect((await run('reset', '--json')).stdout).toMatch(/^\{"now":".*"\}\n$/);
   expect(sandbox).toMatchObject({ orders: [], products: [] });
 });
 
 test('a sandbox that other machines can reach asks commands for its access token', async () => {
-  const { sandbox, run } = await running({ listening: { host: '0.0.0.0', accessToken: 'shared' } });
+  const { sandbox, run } = await startSandbox({ listening: { host: '0.0.0.0', accessToken: 'shared' } });
   const url = `http://127.0.0.1:${new URL(sandbox.url).port}`;
   expect((await run('reset', '--sandbox', url)).stderr).toContain('requires its access token');
   expect(await run('reset', '--sandbox', url, '--token', 'another')).toEqual({

@@ -19,14 +19,14 @@ async function doctor(args: string[], env: NodeJS.ProcessEnv = known) {
   return result;
 }
 
-async function receiving(answer: (delivery: Received) => Reply | Promise<Reply>) {
+async function startReceiver(answer: (delivery: Received) => Reply | Promise<Reply>) {
   const receiver = await listen(answer);
   onTestFinished(() => receiver.close());
   return receiver;
 }
 
-const verifying = (how: Verifying) =>
-  receiving((delivery) => (holds(delivery, secret, how) ? { status: 200 } : { status: 400 }));
+const makeReceiver = (how: Verifying) =>
+  startReceiver((delivery) => (holds(delivery, secret, how) ? { status: 200 } : { status: 400 }));
 
 async function sandboxFor(webhook: SandboxOptions['webhook']) {
   const sandbox = await createSandbox({ webhook, webhookSecret: secret }).listen();
@@ -74,14 +74,14 @@ testRefusals([
 
 describe('merchant-payments doctor', () => {
   test('says that all is good, and exits with 0', async () => {
-    const { url } = await verifying({});
+    const { url } = await makeReceiver({});
     const { status, stdout } = await doctor([url]);
     expect(stdout).toMatch(/✓ All good: .*\n$/);
     expect(status).toBe(0);
   });
 
   test('names the fault and the fix, and exits with 1', async () => {
-    const { url } = await verifying({ body: (body) => JSON.stringify(JSON.parse(body.toString())) });
+    const { url } = await makeReceiver({ body: (body) => JSON.stringify(JSON.parse(body.toString())) });
     const { status, stdout } = await doctor([url, '--verbose']);
     expect(stdout).toMatch(
       /^✗ Your handler verifies a body that was parsed and encoded again\.\n.*\n {2}Fix: .*express\.raw\(/,
@@ -91,7 +91,7 @@ describe('merchant-payments doctor', () => {
   });
 
   test('prints JSON for programs', async () => {
-    const { url } = await verifying({ toleranceMs: Infinity });
+    const { url } = await makeReceiver({ toleranceMs: Infinity });
     const { status, stdout } = await doctor([url, '--json']);
     expect(JSON.parse(stdout)).toMatchObject({
       ok: false,
@@ -102,7 +102,7 @@ describe('merchant-payments doctor', () => {
   });
 
   test('signs as it is told, by JSON or a file of `identify --json`', async () => {
-    const { url } = await verifying({ encoding: 'base64' });
+    const { url } = await makeReceiver({ encoding: 'base64' });
     expect((await doctor([url, '--scheme', '{"encoding":"base64"}'])).status).toBe(0);
     const rawBody = '{"type":"order.paid"}';
     const headers = sign({ rawBody, secret, scheme: { encoding: 'base64' } });
@@ -116,7 +116,7 @@ describe('merchant-payments doctor', () => {
   });
 
   test('asks about the amount that it is told', async () => {
-    const receiver = await verifying({});
+    const receiver = await makeReceiver({});
     const { stdout } = await doctor([receiver.url, '--amount', '19.90', '--currency', 'EUR']);
     const asJson = receiver.received.filter(({ headers }) => !`${headers['content-type']}`.includes('form'));
     const orders = asJson.map(({ body }) => JSON.parse(body.toString()).data);
@@ -127,7 +127,7 @@ describe('merchant-payments doctor', () => {
   });
 
   test('says on stderr what it waits for', async () => {
-    const { url } = await receiving(async (delivery) => {
+    const { url } = await startReceiver(async (delivery) => {
       if (!holds(delivery, secret)) return { status: 400 };
       await new Promise((resolve) => setTimeout(resolve, delivery.body.includes('Café') ? 1500 : 0));
       return { status: 200 };
@@ -170,7 +170,7 @@ describe('merchant-payments doctor', () => {
   ])(
     'reports a receiver that %s on a screen of 40 lines, the verdict last',
     async (_, answer, code, last) => {
-      const { url } = await receiving(answer);
+      const { url } = await startReceiver(answer);
       const { stdout } = await doctor([url]);
       expect(stdout).toContain(`[${code}]`);
       const lines = stdout.trimEnd().split('\n');
@@ -181,14 +181,14 @@ describe('merchant-payments doctor', () => {
   );
 
   test('has a running sandbox examine its webhook, where no URL is given', async () => {
-    const sandbox = await sandboxFor((await verifying({})).url);
+    const sandbox = await sandboxFor((await makeReceiver({})).url);
     const { status, stdout } = await doctor(['--sandbox', sandbox.url], {});
     expect(stdout).toMatch(/✓ All good: .*\n$/);
     expect(status).toBe(0);
   });
 
   test('without a secret, has the running sandbox whose webhook that is examine it, in any way of writing the URL', async () => {
-    const { url } = await verifying({});
+    const { url } = await makeReceiver({});
     const sandbox = await sandboxFor(url);
     const { stdout } = await doctor([url.replace('http://', '')], { SANDBOX_URL: sandbox.url });
     expect(stdout).toContain('✓ All good: ');
@@ -205,7 +205,7 @@ describe('merchant-payments doctor', () => {
   );
 
   test('reads the secret from .env, and says so', async () => {
-    const { url } = await verifying({});
+    const { url } = await makeReceiver({});
     program.write('.env', `PAYMENTS_WEBHOOK_SECRET=${secret}\n`);
     onTestFinished(() => rmSync(join(program.folder, '.env')));
     const { status, stdout, stderr } = await program.run(['doctor', '--url', url]);

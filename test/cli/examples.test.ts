@@ -19,10 +19,10 @@ test('merchant-payments examples copies them with a start script, and overwrites
   );
   expect(stdout).toMatch(/\n {2}cd .*shop\n {2}npm install\n {2}npm start /);
   expect(status).toBe(0);
-  const copied = (name: string) => readFileSync(join(shop, name), 'utf8');
-  expect([copied('.env'), copied('shop/orders.ts')]).toEqual(['mine', 'mine']);
-  expect(copied('shop/shop.ts')).toBe(readFileSync('examples/shop/shop.ts', 'utf8'));
-  expect(JSON.parse(copied('package.json'))).toMatchObject({
+  const readCopied = (name: string) => readFileSync(join(shop, name), 'utf8');
+  expect([readCopied('.env'), readCopied('shop/orders.ts')]).toEqual(['mine', 'mine']);
+  expect(readCopied('shop/shop.ts')).toBe(readFileSync('examples/shop/shop.ts', 'utf8'));
+  expect(JSON.parse(readCopied('package.json'))).toMatchObject({
     type: 'module',
     scripts: {
       start: expect.stringMatching(

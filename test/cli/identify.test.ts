@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'identify-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Writes a file and returns its path. */
-function written(name: string, content: string | Uint8Array): string {
+function writeFile(name: string, content: string | Uint8Array): string {
   writeFileSync(join(folder, name), content);
   return join(folder, name);
 }
@@ -23,7 +23,7 @@ const known = { PAYMENTS_WEBHOOK_SECRET: secret };
 const rawBody = Buffer.from(
   '{"type": "order.paid", "data": {"order_id": "ord_é", "amount": "1.00", "currency": "EUR"}}\r\n',
 );
-const body = written('body', rawBody);
+const body = writeFile('body', rawBody);
 
 /** Runs the command, which prints neither the secret nor a key. */
 async function identify(args: string[], env: NodeJS.ProcessEnv = known) {
@@ -34,10 +34,10 @@ async function identify(args: string[], env: NodeJS.ProcessEnv = known) {
 }
 
 /** Returns the flags of a delivery. */
-function signedBy(key: string, scheme: Partial<SignatureScheme> = {}) {
+function signWith(key: string, scheme: Partial<SignatureScheme> = {}) {
   const headers = sign({ rawBody, secret: key, scheme });
-  const given = (name: string) => headers[`x-service-${name}`] ?? '';
-  return ['--body', body, '--signature', given('signature'), '--timestamp', given('timestamp')];
+  const headerOf = (name: string) => headers[`x-service-${name}`] ?? '';
+  return ['--body', body, '--signature', headerOf('signature'), '--timestamp', headerOf('timestamp')];
 }
 
 testRefusals([
@@ -50,13 +50,13 @@ testRefusals([
   [['identify', '--body', 'absent', '--signature', 'ab'], 'cannot be read', { status: 1 }],
   [['identify', '--secret', 'whsec'], '--secret is not a flag'],
   [['identify', 'missing.json', '--url', 'foo'], '--url "foo" is not an http: URL.'],
-  [['identify', written('other.json', '{"a":1}')], 'other.json holds no delivery', { status: 1 }],
+  [['identify', writeFile('other.json', '{"a":1}')], 'other.json holds no delivery', { status: 1 }],
 ]);
 
 describe('merchant-payments identify', () => {
   test('tries the API key too, and says that it is the key', async () => {
     const env = { PAYMENTS_WEBHOOK_SECRET: 'whsec_another', PAYMENTS_API_KEY: 'service_test_1' };
-    const { status, stdout } = await identify(signedBy('service_test_1'), env);
+    const { status, stdout } = await identify(signWith('service_test_1'), env);
     expect(stdout).toContain(
       '- PAYMENTS_API_KEY signed it, not PAYMENTS_WEBHOOK_SECRET: pass the API key as the secret.',
     );
@@ -65,14 +65,14 @@ describe('merchant-payments identify', () => {
 
   test('prints the option to paste', async () => {
     const { status, stdout } = await identify(
-      signedBy(secret, { content: '{timestamp}{body}', encoding: 'base64' }),
+      signWith(secret, { content: '{timestamp}{body}', encoding: 'base64' }),
     );
     expect(stdout).toContain("scheme: { content: '{timestamp}{body}', encoding: 'base64' },");
     expect(status).toBe(0);
   });
 
   test('prints JSON for programs', async () => {
-    const { stdout } = await identify([...signedBy(secret), '--json']);
+    const { stdout } = await identify([...signWith(secret), '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ found: true, scheme: {} });
   });
 
@@ -85,7 +85,7 @@ describe('merchant-payments identify', () => {
   });
 
   test('says that the timestamp is missing', async () => {
-    const { status, stdout } = await identify(signedBy(secret).slice(0, 4));
+    const { status, stdout } = await identify(signWith(secret).slice(0, 4));
     expect(stdout).toContain('No timestamp was given');
     expect(stdout).toContain('--timestamp');
     expect(status).toBe(1);
@@ -97,7 +97,7 @@ describe('merchant-payments identify', () => {
     const stored = { key: 'order.paid:ord_é', rawBody: text, headers, receivedAt: '2026-01-01T00:00:00Z' };
     const asBase64 = { rawBody: rawBody.toString('base64'), encoding: 'base64' };
     for (const delivery of [stored, { ...stored, ...asBase64 }]) {
-      const { status, stdout } = await identify([written('stored.json', JSON.stringify(delivery))]);
+      const { status, stdout } = await identify([writeFile('stored.json', JSON.stringify(delivery))]);
       expect([status, stdout]).toEqual([0, expect.stringContaining("scheme: { encoding: 'base64' },")]);
     }
   });
@@ -109,10 +109,10 @@ describe('merchant-payments identify --link', () => {
   const forms = Object.keys(eventLinks).filter((name): name is keyof typeof eventLinks => name !== 'none');
 
   const findLink = (content: string, env: NodeJS.ProcessEnv, ...flags: string[]) =>
-    identify(['--body', written('event.json', content), '--link', ...flags], env);
+    identify(['--body', writeFile('event.json', content), '--link', ...flags], env);
 
   /** Starts a sandbox with an event whose checkout really exists. */
-  async function paid(unspecified: Partial<UnspecifiedChoices>) {
+  async function capturePayment(unspecified: Partial<UnspecifiedChoices>) {
     const sandbox = await createSandbox({ unspecified }).listen();
     onTestFinished(() => sandbox.close());
     const { event } = await sandbox.trigger('order.paid');
@@ -131,7 +131,7 @@ describe('merchant-payments identify --link', () => {
   }
 
   test.each(forms)('names %s, and the sandbox option that does the same', async (eventLink) => {
-    const { sandbox, env, content, checkoutId } = await paid({ eventLink });
+    const { sandbox, env, content, checkoutId } = await capturePayment({ eventLink });
     const before = sandbox.requests.length;
     const { status, stdout } = await findLink(content, env, '--json');
     expect(JSON.parse(stdout)).toMatchObject({
@@ -148,14 +148,14 @@ describe('merchant-payments identify --link', () => {
   });
 
   test('invents none where nothing names the checkout', async () => {
-    const { env, content } = await paid({});
+    const { env, content } = await capturePayment({});
     const { status, stdout } = await findLink(content, env);
     expect(stdout).toMatch(/^✗ No field of this event names its checkout session: .*data\.order_id/);
     expect(status).toBe(1);
   });
 
   test('names as JSON the option that does the same: none where nothing is found, null where there is no such option', async () => {
-    const { env, content, checkoutId } = await paid({});
+    const { env, content, checkoutId } = await capturePayment({});
     const none = await findLink(content, env, '--json');
     expect(JSON.parse(none.stdout)).toMatchObject({ found: false, sandbox: 'none' });
     const named = JSON.stringify({ ...JSON.parse(content), cart: checkoutId });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { callCommand } from '../helpers/command.js';
-import { connect, opened, orderPaid, temporaryFile } from '../inbox/inboxes.js';
+import { connect, openSqlite, orderPaid, temporaryFile } from '../inbox/inboxes.js';
 import { runInbox } from '../inbox/program.js';
 
 /** The tests of the command on both stores are in contract/. */
@@ -108,7 +108,7 @@ describe('merchant-payments inbox', () => {
 
   it('leaves the journal of a database as the shop has it', async () => {
     const file = temporaryFile();
-    const shop = opened({ database: connect(file) });
+    const shop = openSqlite({ database: connect(file) });
     await shop.post(orderPaid('ord_1'));
     await shop.inbox.idle();
     expect(runInbox([file, 'show', 'order.paid:ord_1']).status).toBe(0);
@@ -120,7 +120,7 @@ describe('merchant-payments inbox', () => {
     'of a file that this user may only read is an error, and leaves no log that its server cannot write',
     async () => {
       const file = temporaryFile();
-      const server = opened({ file });
+      const server = openSqlite({ file });
       await server.post(orderPaid('ord_1'));
       await server.inbox.close();
       chmodSync(file, 0o400);

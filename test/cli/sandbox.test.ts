@@ -59,7 +59,7 @@ const api = (url: string, path: string, body?: object) =>
   });
 
 /** A receiver that responds with one status and text. */
-async function responding(status: number, body = '') {
+async function serveStatus(status: number, body = '') {
   const receiver = await listen(() => ({ status, body, headers: { 'content-type': 'text/plain' } }));
   onTestFinished(() => receiver.close());
   return receiver;
@@ -134,7 +134,7 @@ describe('merchant-payments sandbox', () => {
   });
 
   test('sends webhooks to SANDBOX_WEBHOOK_URL', async () => {
-    const receiver = await responding(200);
+    const receiver = await serveStatus(200);
     const { lines, ready } = await serveJson([], { SANDBOX_WEBHOOK_URL: receiver.url });
     await callCommand(['trigger'], { SANDBOX_URL: ready.url });
     await expect.poll(lines).toHaveLength(3);
@@ -146,7 +146,7 @@ describe('merchant-payments sandbox', () => {
   });
 
   test('signs by --scheme, holds webhooks back with --webhooks, and does otherwise with --unspecified', async () => {
-    const receiver = await responding(200);
+    const receiver = await serveStatus(200);
     const scheme = { encoding: 'base64', content: '{body}' } as const;
     const file = program.write('scheme.json', JSON.stringify({ found: true, scheme }));
     const choices = ['eventLink=data.checkout_id', 'cancel=close', 'retries=1s,2s', 'settlement=0'];
@@ -264,7 +264,7 @@ test('merchant-payments sandbox --webhook-url localhost:3000/webhooks is an addr
 describe('merchant-payments sandbox --data', () => {
   testSignal('keeps the webhook and its scheme, and says at the start what is kept and strange', async () => {
     const data = newData();
-    const receiver = await responding(200);
+    const receiver = await serveStatus(200);
     const flags = ['--webhook-url', receiver.url, '--scheme', '{"encoding":"base64"}'];
     const first = await serve(['--data', data, ...flags]);
     expect(first.log()).not.toContain('Data: ');
@@ -359,19 +359,19 @@ describe('merchant-payments sandbox --data', () => {
 describe('merchant-payments sandbox --products', () => {
   testSignal('has products at the start, after a reset, and where the file holds none yet', async () => {
     const data = newData();
-    const named = (name: string) =>
+    const shopNamed = (name: string) =>
       program.write('products.json', JSON.stringify([{ name, price: '19.90' }]));
     const start = (products: string) => serve(['--data', data, '--products', products]);
     const names = async ({ state }: Awaited<ReturnType<typeof serve>>) =>
       (await state()).products.map(({ name }: { name: string }) => name);
-    const first = await start(named('Mug'));
+    const first = await start(shopNamed('Mug'));
     expect(await names(first)).toEqual(['Mug']);
     await callCommand(['trigger'], { SANDBOX_URL: first.url });
     expect(await names(first)).toEqual(['Mug', 'Test payment']);
     await callCommand(['reset'], { SANDBOX_URL: first.url });
     expect(await names(first)).toEqual(['Mug']);
     await first.end('SIGTERM');
-    expect(await names(await start(named('Bowl')))).toEqual(['Mug']);
+    expect(await names(await start(shopNamed('Bowl')))).toEqual(['Mug']);
   });
 
   test.each<[string, string]>([
@@ -428,7 +428,7 @@ describe('the log of merchant-payments sandbox', () => {
   });
 
   test('tells each attempt once, with the time until the next one, and a hint once', async () => {
-    const { url: webhook } = await responding(500, 'oh no');
+    const { url: webhook } = await serveStatus(500, 'oh no');
     const { url, log } = await serve(['--webhook-url', webhook]);
     const run = (...args: string[]) => callCommand(args, { SANDBOX_URL: url });
     await run('trigger');
@@ -452,7 +452,7 @@ describe('the log of merchant-payments sandbox', () => {
   });
 
   test('makes escape sequences of strangers visible, as trigger does', async () => {
-    const { url: webhook } = await responding(401, `<p>${hostile}</p>`);
+    const { url: webhook } = await serveStatus(401, `<p>${hostile}</p>`);
     const { url, log } = await serve(['--webhook-url', webhook]);
     await api(url, '/products', { name: 'Mug', price: '1', [hostile]: 1 });
     const { stdout } = await callCommand(['trigger'], { SANDBOX_URL: url });

@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 /** Until after the moment at which Node reports rejections that nobody handled. */
-const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
+const waitBriefly = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 describe.each(carriers)('a call over %s', (_, options) => {
   const payments = createClient({ ...options, maxRetries: 0 });
@@ -88,14 +88,14 @@ const payments = createClient({ maxRetries: 0 });
 test('a failure that nobody handles is reported once', async () => {
   service.on('GET /v1/balance', jsonResponse(unauthorized, 401));
   payments.balance.retrieve();
-  await settled();
+  await waitBriefly();
   expect(unhandled.splice(0)).toEqual([expect.any(AuthenticationError)]);
 });
 
 test('a failure that nobody handles is reported once with withResponse(), too', async () => {
   service.on('GET /v1/balance', jsonResponse(unauthorized, 401));
   payments.balance.retrieve().withResponse();
-  await settled();
+  await waitBriefly();
   expect(unhandled.splice(0)).toEqual([expect.any(AuthenticationError)]);
 });
 
@@ -105,7 +105,7 @@ test('a failure that withResponse() handles is not reported', async () => {
     .retrieve()
     .withResponse()
     .catch(() => {});
-  await settled();
+  await waitBriefly();
 });
 
 test('has the class of a plain promise for what copies it by its class', async () => {

@@ -184,15 +184,15 @@ describe('nothing throws synchronously', () => {
 
   describe.each(methods)('%s', (operation, of) => {
     const call = of(payments);
-    const ignores = (value: unknown) =>
+    const expectIgnored = (value: unknown) =>
       operation === 'products.list' && (value === undefined || isEmpty(value));
 
     test.each(bad)('given %s rejects with InvalidParamsError', async (_, value) => {
-      if (ignores(value)) service.on('GET /v1/products', jsonResponse({}, 500));
+      if (expectIgnored(value)) service.on('GET /v1/products', jsonResponse({}, 500));
       const promise = call(value);
       expect(promise).toBeInstanceOf(Promise);
       await expect(promise).rejects.toMatchObject({
-        name: ignores(value) ? 'ServerError' : 'InvalidParamsError',
+        name: expectIgnored(value) ? 'ServerError' : 'InvalidParamsError',
         operation,
       });
     });

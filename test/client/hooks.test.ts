@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 
 /** Hooks that note each call: the hook's name and its facts. */
-function noting() {
+function recordHooks() {
   const calls: [keyof Hooks, object][] = [];
   const hooks: Hooks = {
     request: (facts) => calls.push(['request', facts]),
@@ -32,7 +32,7 @@ function noting() {
   return { hooks, calls };
 }
 
-function throwing(): never {
+function throwError(): never {
   throw new Error('then');
 }
 
@@ -43,7 +43,7 @@ const create = (options: PaymentsClientOptions) =>
 describe.each(carriers)('hooks over %s', (_, options) => {
   test('are called for each request and response, with these facts and no others', async () => {
     service.on('POST /v1/products', jsonResponse({}, 429), jsonResponse(created));
-    const { hooks, calls } = noting();
+    const { hooks, calls } = recordHooks();
     await create({ ...options, hooks });
     const call = { operation: 'products.create', method: 'POST', path: '/v1/products' };
     const durationMs = expect.any(Number);
@@ -62,7 +62,7 @@ describe.each(carriers)('hooks over %s', (_, options) => {
 
   test('are called when a call fails, with the error that it rejects with', async () => {
     service.on('PATCH /v1/products/:id', jsonResponse(unauthorized, 401));
-    const { hooks, calls } = noting();
+    const { hooks, calls } = recordHooks();
     const call = createClient({ ...options, hooks }).products.update('prod_1', { name: 'Mug' });
     const error: unknown = await call.catch((reason: unknown) => reason);
     expect(calls.map(([name]) => name)).toEqual(['request', 'response', 'error', 'end']);
@@ -83,7 +83,7 @@ describe.each(carriers)('hooks over %s', (_, options) => {
       jsonResponse({ code: 429, message: `key ${apiKey}` }, 429),
       jsonResponse({}, 422),
     );
-    const { hooks, calls } = noting();
+    const { hooks, calls } = recordHooks();
     await expect(create({ ...options, hooks })).rejects.toThrow();
     expect(calls).toHaveLength(7);
     const seen = inspect(calls, { depth: null, showHidden: true }) + JSON.stringify(calls);
@@ -104,7 +104,7 @@ describe.each(carriers)('hooks over %s', (_, options) => {
       },
     ],
     ['reject', () => Promise.reject(new Error('hook'))],
-    ['return a thenable that throws', () => Object.defineProperty({}, 'then', { get: throwing })],
+    ['return a thenable that throws', () => Object.defineProperty({}, 'then', { get: throwError })],
     ['never settle', () => new Promise(() => {})],
   ])('that %s change nothing', async (_, hook) => {
     service.on('POST /v1/products', jsonResponse({}, 429), jsonResponse(created), jsonResponse({}, 422));
@@ -133,7 +133,7 @@ test('facts that a hook changes are its own copy', async () => {
 });
 
 test('a call that is refused before it is sent calls the hooks error and end', async () => {
-  const { hooks, calls } = noting();
+  const { hooks, calls } = recordHooks();
   await expect(createClient({ hooks }).checkouts.retrieve('')).rejects.toThrow();
   expect(calls).toMatchObject([
     ['error', { operation: 'checkouts.retrieve', attempt: 0 }],
@@ -143,13 +143,13 @@ test('a call that is refused before it is sent calls the hooks error and end', a
 
 test('the hook end tells a response that cannot be used from success: both outcomes are done', async () => {
   service.on('POST /v1/products', success(null));
-  const { hooks, calls } = noting();
+  const { hooks, calls } = recordHooks();
   await expect(create({ hooks })).rejects.toMatchObject({ outcome: 'done' });
   expect(calls.at(-1)).toMatchObject(['end', { ok: false, outcome: 'done' }]);
 });
 
 test('an attempt without a response has a request and no response', async () => {
-  const { hooks, calls } = noting();
+  const { hooks, calls } = recordHooks();
   const fetch = () => new Promise<Response>(() => {});
   const client = createClient({ hooks, fetch, timeoutMs: 5, maxRetries: 0 });
   await expect(client.balance.retrieve()).rejects.toBeInstanceOf(TimeoutError);
@@ -160,7 +160,7 @@ test.each(carriers)(
   'a response that cannot be read whole is one: the hook gets it over %s',
   async (_, options) => {
     service.on('GET /v1/balance', text('x'.repeat(9_000_000)));
-    const { hooks, calls } = noting();
+    const { hooks, calls } = recordHooks();
     await expect(createClient({ ...options, hooks }).balance.retrieve()).rejects.toThrow('larger than 8 MiB');
     expect(calls.map(([name]) => name)).toEqual(['request', 'response', 'error', 'end']);
     expect(calls[1]?.[1]).toMatchObject({ attempt: 1, status: 200, durationMs: expect.any(Number) });
@@ -168,14 +168,14 @@ test.each(carriers)(
 );
 
 test('the caller’s own abort is no error of ours: only the hook end is called', async () => {
-  const { hooks, calls } = noting();
+  const { hooks, calls } = recordHooks();
   const call = createClient({ hooks }).balance.retrieve({ signal: AbortSignal.abort('enough') });
   await expect(call).rejects.toBe('enough');
   expect(calls).toMatchObject([['end', { attempts: 0, ok: false, outcome: 'not_sent' }]]);
 });
 
 test('a reason that is the error of another call passes untouched, and is no error of this one', async () => {
-  const { hooks, calls } = noting();
+  const { hooks, calls } = recordHooks();
   const cause = await createClient()
     .products.create({ name: '', price: '' })
     .catch((error: unknown) => error);
@@ -191,7 +191,7 @@ test('a reason that is the error of another call passes untouched, and is no err
 });
 
 test('the hook end has the outcome of a write that its caller aborted', async () => {
-  const { hooks, calls } = noting();
+  const { hooks, calls } = recordHooks();
   const controller = new AbortController();
   const fetch = async () => {
     setTimeout(() => controller.abort('left'));
@@ -240,7 +240,7 @@ describe('an instance of a class as hooks', () => {
 
 test('hooks that are changed after the constructor change nothing', async () => {
   service.on('POST /v1/products', jsonResponse(created));
-  const { hooks, calls } = noting();
+  const { hooks, calls } = recordHooks();
   const client = createClient({ hooks });
   hooks.request = () => calls.push(['error', {}]);
   await client.products.create(params);

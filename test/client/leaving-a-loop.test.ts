@@ -60,7 +60,7 @@ const ways: [
     'break',
     async (products, inFlight) => {
       for await (const _ of products) {
-        await arrived(inFlight);
+        await waitForRequests(inFlight);
         break;
       }
     },
@@ -69,7 +69,7 @@ const ways: [
     'return',
     async (products, inFlight) => {
       for await (const _ of products) {
-        await arrived(inFlight);
+        await waitForRequests(inFlight);
         return;
       }
     },
@@ -80,7 +80,7 @@ const ways: [
       const thrown = new Error('mine');
       const loop = async () => {
         for await (const _ of products) {
-          await arrived(inFlight);
+          await waitForRequests(inFlight);
           throw thrown;
         }
       };
@@ -93,7 +93,7 @@ const ways: [
       const reason = new Error('enough');
       const loop = async () => {
         for await (const _ of products) {
-          await arrived(inFlight);
+          await waitForRequests(inFlight);
           controller.abort(reason);
         }
       };
@@ -102,7 +102,7 @@ const ways: [
   ],
 ];
 
-const arrived = (count: number) =>
+const waitForRequests = (count: number) =>
   vi.waitFor(() => expect(server.requests).toHaveLength(count), { interval: 2 });
 
 describe.each(ways)('leaving a loop by %s', (_, leave) => {
@@ -155,7 +155,7 @@ describe.each([1, 4])('leaving a list while it waits for a page, with prefetch %
     await iterator.next();
     await iterator.next();
     const next = iterator.next();
-    await arrived(inFlight);
+    await waitForRequests(inFlight);
     expect(await iterator.return()).toEqual({ done: true, value: undefined });
     expect(await next).toEqual({ done: true, value: undefined });
     await expectLeft();
@@ -166,7 +166,7 @@ describe.each([1, 4])('leaving a list while it waits for a page, with prefetch %
     await iterator.next();
     await iterator.next();
     const next = iterator.next();
-    await arrived(inFlight);
+    await waitForRequests(inFlight);
     const thrown = new Error('mine');
     await expect(iterator.throw(thrown)).rejects.toBe(thrown);
     expect(await next).toEqual({ done: true, value: undefined });
@@ -177,7 +177,7 @@ describe.each([1, 4])('leaving a list while it waits for a page, with prefetch %
     const stream = Readable.from(products());
     const emitted: unknown[] = [];
     stream.on('error', (each) => emitted.push(each)).resume();
-    await arrived(inFlight);
+    await waitForRequests(inFlight);
     stream.destroy(error);
     await expectLeft();
     expect(stream.closed).toBe(true);
@@ -204,7 +204,7 @@ describe('leaving a list while it waits for its first page', () => {
     async (signal) => {
       const iterator = products(signal)[Symbol.asyncIterator]();
       const next = iterator.next();
-      await arrived(1);
+      await waitForRequests(1);
       expect(await iterator.return()).toEqual({ done: true, value: undefined });
       expect(await next).toEqual({ done: true, value: undefined });
       await expectLeft();
@@ -213,7 +213,7 @@ describe('leaving a list while it waits for its first page', () => {
 
   test('by return() aborts it, too, where the loop began after the list was asked for', async () => {
     const list = products();
-    await arrived(1);
+    await waitForRequests(1);
     const iterator = list[Symbol.asyncIterator]();
     const next = iterator.next();
     expect(await iterator.return()).toEqual({ done: true, value: undefined });
@@ -224,7 +224,7 @@ describe('leaving a list while it waits for its first page', () => {
   test('by throw() does so, too, and passes the error on', async () => {
     const iterator = products()[Symbol.asyncIterator]();
     const next = iterator.next();
-    await arrived(1);
+    await waitForRequests(1);
     const thrown = new Error('mine');
     await expect(iterator.throw(thrown)).rejects.toBe(thrown);
     expect(await next).toEqual({ done: true, value: undefined });
@@ -233,7 +233,7 @@ describe('leaving a list while it waits for its first page', () => {
 
   test('by destroy() of a stream does so, too', async () => {
     const stream = Readable.from(products()).resume();
-    await arrived(1);
+    await waitForRequests(1);
     stream.destroy();
     await expectLeft();
   });
@@ -241,7 +241,7 @@ describe('leaving a list while it waits for its first page', () => {
   test('before the loop has begun does so, too, and who awaits the list gets an AbortError', async () => {
     const list = products();
     const iterator = list[Symbol.asyncIterator]();
-    await arrived(1);
+    await waitForRequests(1);
     await iterator.return();
     await expectLeft();
     await expect(list).rejects.toMatchObject({ name: 'AbortError' });

@@ -38,8 +38,8 @@ async function idsOf(products: AsyncIterable<{ id: string }>): Promise<string[]>
   return ids;
 }
 
-const asked = () => service.requests.map(({ query }) => Number(query.page ?? 1));
-const first = (count: number) => Array.from({ length: count }, (_, index) => `prod_${index}`);
+const requestedPages = () => service.requests.map(({ query }) => Number(query.page ?? 1));
+const firstIds = (count: number) => Array.from({ length: count }, (_, index) => `prod_${index}`);
 
 /** The rejections that the process would have reported as unhandled. */
 const unhandled: unknown[] = [];
@@ -63,9 +63,9 @@ describe.each(carriers)('a list over %s', (_, options) => {
     service.on('GET /v1/products', pages(45));
     const result = await payments.products.list();
     expect(inspect(result)).toMatch(/^Page \{/); // from dist/ too
-    expect(result.items.map(({ id }) => id)).toEqual(first(20));
+    expect(result.items.map(({ id }) => id)).toEqual(firstIds(20));
     expect(result.pagination).toEqual({ page: 1, size: 20, total: 45, totalPages: 3 });
-    expect(asked()).toEqual([1]);
+    expect(requestedPages()).toEqual([1]);
   });
 
   test('goes on with nextPage() until there is none', async () => {
@@ -86,27 +86,29 @@ describe.each(carriers)('a list over %s', (_, options) => {
 
   test('yields every product of many pages once, in order', async () => {
     service.on('GET /v1/products', pages(1234));
-    expect(await idsOf(payments.products.list({ size: 100 }))).toEqual(first(1234));
-    expect(asked()).toEqual(Array.from({ length: 13 }, (_, index) => index + 1));
+    expect(await idsOf(payments.products.list({ size: 100 }))).toEqual(firstIds(1234));
+    expect(requestedPages()).toEqual(Array.from({ length: 13 }, (_, index) => index + 1));
   });
 
   test.each([2, 4, 8])('yields the same, in the same order, with prefetch %i', async (prefetch) => {
     service.on('GET /v1/products', pages(250));
-    expect(await idsOf(payments.products.list({ size: 20 }, { prefetch }))).toEqual(first(250));
-    expect(asked().toSorted((a, b) => a - b)).toEqual(Array.from({ length: 13 }, (_, index) => index + 1));
+    expect(await idsOf(payments.products.list({ size: 20 }, { prefetch }))).toEqual(firstIds(250));
+    expect(requestedPages().toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 13 }, (_, index) => index + 1),
+    );
   });
 
   test('starts at the requested page', async () => {
     service.on('GET /v1/products', pages(10));
-    expect(await idsOf(payments.products.list({ size: 2, page: 4 }))).toEqual(first(10).slice(6));
-    expect(asked()).toEqual([4, 5]);
+    expect(await idsOf(payments.products.list({ size: 2, page: 4 }))).toEqual(firstIds(10).slice(6));
+    expect(requestedPages()).toEqual([4, 5]);
   });
 
   test('can be iterated from the page that was awaited on', async () => {
     service.on('GET /v1/products', pages(10));
     const second = await payments.products.list({ size: 2, page: 2 });
-    expect(await idsOf(second)).toEqual(first(10).slice(2));
-    expect(await idsOf((await second.nextPage()) ?? second)).toEqual(first(10).slice(4));
+    expect(await idsOf(second)).toEqual(firstIds(10).slice(2));
+    expect(await idsOf((await second.nextPage()) ?? second)).toEqual(firstIds(10).slice(4));
   });
 
   test.each([
@@ -117,9 +119,9 @@ describe.each(carriers)('a list over %s', (_, options) => {
   ])('toArray({ limit: %i }) holds so many at most, and asks for no page beyond', async (limit, expected) => {
     service.on('GET /v1/products', pages(10));
     expect((await payments.products.list({ size: 2 }).toArray({ limit })).map(({ id }) => id)).toEqual(
-      first(Math.min(limit, 10)),
+      firstIds(Math.min(limit, 10)),
     );
-    expect(asked()).toEqual(expected);
+    expect(requestedPages()).toEqual(expected);
   });
 
   test('of nothing yields nothing', async () => {
@@ -139,25 +141,25 @@ describe('laziness', () => {
     const products = payments.products.list({ size: 2 })[Symbol.asyncIterator]();
     await products.next();
     await products.next();
-    expect(asked()).toEqual([1]);
+    expect(requestedPages()).toEqual([1]);
     await products.next();
-    expect(asked()).toEqual([1, 2]);
+    expect(requestedPages()).toEqual([1, 2]);
   });
 
   test('leaving the loop asks for nothing more', async () => {
     service.on('GET /v1/products', pages(100));
     for await (const product of payments.products.list({ size: 2 })) if (product.id === 'prod_2') break;
-    expect(asked()).toEqual([1, 2]);
+    expect(requestedPages()).toEqual([1, 2]);
   });
 
   test('with prefetch, so many pages are under way at once and no more', async () => {
     service.on('GET /v1/products', pages(100));
     const products = payments.products.list({ size: 2 }, { prefetch: 4 })[Symbol.asyncIterator]();
     await products.next();
-    await vi.waitFor(() => expect(asked().toSorted()).toEqual([1, 2, 3, 4]));
+    await vi.waitFor(() => expect(requestedPages().toSorted()).toEqual([1, 2, 3, 4]));
     await products.next();
     await products.next();
-    await vi.waitFor(() => expect(asked().toSorted()).toEqual([1, 2, 3, 4, 5]));
+    await vi.waitFor(() => expect(requestedPages().toSorted()).toEqual([1, 2, 3, 4, 5]));
     await products.return(undefined);
     await new Promise((resolve) => setImmediate(resolve));
     expect(service.requests).toHaveLength(5);
@@ -179,8 +181,8 @@ describe('laziness', () => {
 
   test('prefetch asks for no page beyond the last', async () => {
     service.on('GET /v1/products', pages(5));
-    expect(await idsOf(payments.products.list({ size: 2 }, { prefetch: 8 }))).toEqual(first(5));
-    expect(asked().toSorted()).toEqual([1, 2, 3]);
+    expect(await idsOf(payments.products.list({ size: 2 }, { prefetch: 8 }))).toEqual(firstIds(5));
+    expect(requestedPages().toSorted()).toEqual([1, 2, 3]);
   });
 
   test.each([0, 9, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
@@ -204,9 +206,9 @@ describe('laziness', () => {
     service.on('GET /v1/products', pages(4));
     const products = payments.products.list({ size: 2 });
     expect((await products).items).toHaveLength(2);
-    expect(await idsOf(products)).toEqual(first(4));
-    expect(await idsOf(products)).toEqual(first(4));
-    expect(asked()).toEqual([1, 2, 2]);
+    expect(await idsOf(products)).toEqual(firstIds(4));
+    expect(await idsOf(products)).toEqual(firstIds(4));
+    expect(requestedPages()).toEqual([1, 2, 2]);
   });
 });
 
@@ -237,15 +239,15 @@ describe('a list that changes while it is read', () => {
   });
 
   test('yields no product twice when a thousand new ones push items over ten pages', async () => {
-    const numbered = (from: number, to: number) =>
+    const idsBetween = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, index) => `prod_${from + index}`);
     const starts = [0, 50, 150, 250, 350, 450, 550, 650, 750, 850, 950, 50];
     service.on('GET /v1/products', ({ query }) => {
       const number = Number(query.page ?? 1);
       const start = starts[number - 1] ?? 0;
-      return page(numbered(start, start + 100), { page: number, totalPages: starts.length })();
+      return page(idsBetween(start, start + 100), { page: number, totalPages: starts.length })();
     });
-    expect(await idsOf(payments.products.list({ size: 100 }))).toEqual(numbered(0, 1050));
+    expect(await idsOf(payments.products.list({ size: 100 }))).toEqual(idsBetween(0, 1050));
   });
 
   test('goes on when a page holds nothing new', async () => {
@@ -265,13 +267,13 @@ describe('a list that changes while it is read', () => {
       page([], { page: 2, totalPages: 1000 }),
     );
     expect(await idsOf(payments.products.list())).toEqual(['a', 'b']);
-    expect(asked()).toEqual([1, 2]);
+    expect(requestedPages()).toEqual([1, 2]);
   });
 
   test('ends at totalPages, though the pages stay full', async () => {
     service.on('GET /v1/products', page(['a', 'b'], { page: 1, totalPages: 1, total: 99 }));
     expect(await idsOf(payments.products.list())).toEqual(['a', 'b']);
-    expect(asked()).toEqual([1]);
+    expect(requestedPages()).toEqual([1]);
   });
 
   test('follows totals that grow', async () => {
@@ -287,7 +289,7 @@ describe('a list that changes while it is read', () => {
   test('comes to an end when the service says page 1 of every page', async () => {
     service.on('GET /v1/products', page(['a'], {}), page(['b'], {}), page(['c'], {}));
     expect(await idsOf(payments.products.list())).toEqual(['a', 'b', 'c']);
-    expect(asked()).toEqual([1, 2, 3]);
+    expect(requestedPages()).toEqual([1, 2, 3]);
   });
 });
 
@@ -301,7 +303,7 @@ describe('an error midway', () => {
       for await (const { id } of payments.products.list({ size: 2 }, { prefetch })) seen.push(id);
     };
     await expect(loop()).rejects.toBeInstanceOf(ServerError);
-    expect(seen).toEqual(first(4));
+    expect(seen).toEqual(firstIds(4));
   });
 
   test('of a prefetched page is ignored if the loop was left before', async () => {
@@ -336,7 +338,7 @@ describe('an error midway', () => {
       }
     };
     await expect(loop()).rejects.toBe(reason);
-    expect(asked()).toEqual([1]);
+    expect(requestedPages()).toEqual([1]);
   });
 });
 

@@ -388,13 +388,13 @@ describe('ids', () => {
     [['prod_1'], 'must be a string, got an array.'],
   ];
   /** An id of whatever type, in the place of one. */
-  const wrong = (id: unknown): string => Object.assign({ id: '' }, { id }).id;
+  const toWrongId = (id: unknown): string => Object.assign({ id: '' }, { id }).id;
 
   test.each(refused)('%o is refused by checkouts.retrieve', async (id, message) => {
-    expect(await issuesOf(payments.checkouts.retrieve(wrong(id)))).toEqual([{ path: 'id', message }]);
+    expect(await issuesOf(payments.checkouts.retrieve(toWrongId(id)))).toEqual([{ path: 'id', message }]);
   });
   test.each(refused)('%o is refused by products.update', async (id, message) => {
-    expect(await issuesOf(payments.products.update(wrong(id), { name: 'Mug' }))).toEqual([
+    expect(await issuesOf(payments.products.update(toWrongId(id), { name: 'Mug' }))).toEqual([
       { path: 'id', message },
     ]);
   });

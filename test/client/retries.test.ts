@@ -27,14 +27,14 @@ const status =
   () =>
     Response.json({ code, message: 'No' }, { status: code, headers });
 const ok = (body: unknown) => () => Response.json(body);
-const silent = () => new Promise<Response>(() => {});
+const neverRespond = () => new Promise<Response>(() => {});
 
 function clientOf(options: PaymentsClientOptions) {
   return new PaymentsClient({ apiKey: 'service_test_1', baseUrl: 'https://api.example', ...options });
 }
 
 /** Lets the call run through its waits, and tells how it ended. */
-async function ended<T>(call: Promise<T>): Promise<T> {
+async function errorOf<T>(call: Promise<T>): Promise<T> {
   call.catch(() => {});
   await vi.runAllTimersAsync();
   return call;
@@ -52,15 +52,15 @@ afterEach(() => {
 });
 
 test('a last attempt that was not sent says nothing of those before: their outcome stays', async () => {
-  const refused = () =>
+  const refuseConnection = () =>
     Promise.reject(
       Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED', syscall: 'connect' } }),
     );
-  const write = clientOf({ fetch: serviceOf(status(429), refused).fetch }).products.create({
+  const write = clientOf({ fetch: serviceOf(status(429), refuseConnection).fetch }).products.create({
     name: 'Mug',
     price: '5',
   });
-  await expect(ended(write)).rejects.toMatchObject({
+  await expect(errorOf(write)).rejects.toMatchObject({
     outcome: 'rejected',
     attempts: 3,
     message: expect.stringMatching(
@@ -69,21 +69,21 @@ test('a last attempt that was not sent says nothing of those before: their outco
   });
   const ends: unknown[] = [];
   const hooks = { end: ({ outcome }: { outcome: string }) => ends.push(outcome) };
-  const read = clientOf({ fetch: serviceOf(status(503), refused).fetch, hooks }).balance.retrieve();
-  await expect(ended(read)).rejects.toMatchObject({ outcome: 'unknown', phase: 'connect' });
+  const read = clientOf({ fetch: serviceOf(status(503), refuseConnection).fetch, hooks }).balance.retrieve();
+  await expect(errorOf(read)).rejects.toMatchObject({ outcome: 'unknown', phase: 'connect' });
   expect(ends).toEqual(['unknown']);
-  await expect(ended(clientOf({ fetch: serviceOf(refused).fetch }).balance.retrieve())).rejects.toMatchObject(
-    {
-      outcome: 'not_sent',
-      message: expect.stringMatching(/^GET \/v1\/balance was not sent: /),
-    },
-  );
+  await expect(
+    errorOf(clientOf({ fetch: serviceOf(refuseConnection).fetch }).balance.retrieve()),
+  ).rejects.toMatchObject({
+    outcome: 'not_sent',
+    message: expect.stringMatching(/^GET \/v1\/balance was not sent: /),
+  });
 });
 
 test('when no attempt succeeds, the last error is thrown and says how many there were', async () => {
   const { fetch, sentAt } = serviceOf(status(503));
   const payments = clientOf({ fetch });
-  const call = ended(payments.balance.retrieve());
+  const call = errorOf(payments.balance.retrieve());
   await expect(call).rejects.toBeInstanceOf(ServerError);
   await expect(call).rejects.toMatchObject({ attempts: 3 });
   expect(sentAt).toHaveLength(3);
@@ -93,7 +93,7 @@ test('waits double from 500 ms to 8 s, with full jitter', async () => {
   vi.mocked(Math.random).mockReturnValue(0.999_999_9);
   const { fetch, sentAt } = serviceOf(status(503));
   const payments = clientOf({ fetch, maxRetries: 7 });
-  await expect(ended(payments.balance.retrieve())).rejects.toBeInstanceOf(ServerError);
+  await expect(errorOf(payments.balance.retrieve())).rejects.toBeInstanceOf(ServerError);
   const waits = sentAt.slice(1).map((at, index) => Math.round(at - (sentAt[index] ?? 0)));
   expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000]);
 });
@@ -120,7 +120,7 @@ describe('Retry-After', () => {
     const headers = { 'retry-after': retryAfter, ...(date === undefined ? {} : { date }) };
     const { fetch, sentAt } = serviceOf(status(429, headers), ok(balance));
     const payments = clientOf({ fetch });
-    await ended(payments.balance.retrieve());
+    await errorOf(payments.balance.retrieve());
     expect(sentAt).toEqual([0, wait]);
   });
 
@@ -129,7 +129,7 @@ describe('Retry-After', () => {
     async (retryAfter) => {
       const { fetch, sentAt } = serviceOf(status(429, { 'retry-after': retryAfter }));
       const payments = clientOf({ fetch });
-      const call = ended(payments.balance.retrieve());
+      const call = errorOf(payments.balance.retrieve());
       await expect(call).rejects.toBeInstanceOf(RateLimitError);
       const asked = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : 31_000;
       await expect(call).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe('Retry-After', () => {
   test('of more than the time that is left ends the call at once', async () => {
     const { fetch, sentAt } = serviceOf(status(503, { 'retry-after': '10' }));
     const payments = clientOf({ fetch, totalTimeoutMs: 9000 });
-    await expect(ended(payments.balance.retrieve())).rejects.toMatchObject({
+    await expect(errorOf(payments.balance.retrieve())).rejects.toMatchObject({
       status: 503,
       retryAfterMs: 10_000,
     });
@@ -153,17 +153,17 @@ describe('Retry-After', () => {
 
 describe('time limits', () => {
   test('an attempt ends after timeoutMs, and a GET is tried again', async () => {
-    const { fetch, sentAt } = serviceOf(silent, ok(balance));
+    const { fetch, sentAt } = serviceOf(neverRespond, ok(balance));
     const payments = clientOf({ fetch, timeoutMs: 1000 });
-    expect(await ended(payments.balance.retrieve())).toMatchObject({ currency: 'USD' });
+    expect(await errorOf(payments.balance.retrieve())).toMatchObject({ currency: 'USD' });
     expect(sentAt).toEqual([0, 1250]);
   });
 
   test('by default an attempt has 20 s and a call 60 s', async () => {
-    const { fetch, sentAt } = serviceOf(silent);
+    const { fetch, sentAt } = serviceOf(neverRespond);
     const payments = clientOf({ fetch, maxRetries: 9 });
     const startedAt = performance.now();
-    const call = ended(payments.balance.retrieve());
+    const call = errorOf(payments.balance.retrieve());
     await expect(call).rejects.toBeInstanceOf(TimeoutError);
     await expect(call).rejects.toMatchObject({
       code: 'timeout',
@@ -176,17 +176,17 @@ describe('time limits', () => {
   });
 
   test('an unset timeoutMs is totalTimeoutMs where that is less', async () => {
-    const { fetch } = serviceOf(silent);
+    const { fetch } = serviceOf(neverRespond);
     const payments = clientOf({ fetch, totalTimeoutMs: 5000, maxRetries: 0 });
     const startedAt = performance.now();
-    await expect(ended(payments.balance.retrieve())).rejects.toBeInstanceOf(TimeoutError);
+    await expect(errorOf(payments.balance.retrieve())).rejects.toBeInstanceOf(TimeoutError);
     expect(performance.now() - startedAt).toBe(5000);
   });
 
   test('a write that timed out is sent once, and may have been done', async () => {
-    const { fetch, sentAt } = serviceOf(silent);
+    const { fetch, sentAt } = serviceOf(neverRespond);
     const payments = clientOf({ fetch, timeoutMs: 1000 });
-    const call = ended(payments.checkouts.create({ productId: 'prod_1' }));
+    const call = errorOf(payments.checkouts.create({ productId: 'prod_1' }));
     await expect(call).rejects.toMatchObject({
       name: 'TimeoutError',
       scope: 'attempt',
@@ -202,7 +202,7 @@ describe('time limits', () => {
   test('a wait that would pass the total limit is not begun: the call ends with the failure that was met', async () => {
     const { fetch, sentAt } = serviceOf(status(503));
     const payments = clientOf({ fetch, totalTimeoutMs: 200 });
-    const call = ended(payments.balance.retrieve());
+    const call = errorOf(payments.balance.retrieve());
     await expect(call).rejects.toMatchObject({ name: 'ServerError', status: 503, attempts: 1 });
     expect(sentAt).toEqual([0]);
   });
@@ -214,7 +214,7 @@ describe('time limits', () => {
   ])('a wait %s that does not fit takes no time', async (_wait, headers, totalTimeoutMs) => {
     const { fetch } = serviceOf(status(429, headers));
     const began = performance.now();
-    await expect(ended(clientOf({ fetch, totalTimeoutMs }).balance.retrieve())).rejects.toMatchObject({
+    await expect(errorOf(clientOf({ fetch, totalTimeoutMs }).balance.retrieve())).rejects.toMatchObject({
       name: 'RateLimitError',
       attempts: 1,
     });
@@ -222,19 +222,19 @@ describe('time limits', () => {
   });
 
   test('limits of one call go before the client’s', async () => {
-    const { fetch, sentAt } = serviceOf(silent);
+    const { fetch, sentAt } = serviceOf(neverRespond);
     const payments = clientOf({ fetch, timeoutMs: 9000 });
     const call = payments.balance.retrieve({ timeoutMs: 100, totalTimeoutMs: 2000, maxRetries: 1 });
-    await expect(ended(call)).rejects.toMatchObject({ attempts: 2, scope: 'attempt' });
+    await expect(errorOf(call)).rejects.toMatchObject({ attempts: 2, scope: 'attempt' });
     expect(sentAt).toEqual([0, 350]);
   });
 
   test('a totalTimeoutMs of one call cuts the client’s timeoutMs', async () => {
-    const { fetch } = serviceOf(silent);
+    const { fetch } = serviceOf(neverRespond);
     const payments = clientOf({ fetch, timeoutMs: 9000 });
     const startedAt = performance.now();
     await expect(
-      ended(payments.balance.retrieve({ totalTimeoutMs: 700, maxRetries: 0 })),
+      errorOf(payments.balance.retrieve({ totalTimeoutMs: 700, maxRetries: 0 })),
     ).rejects.toMatchObject({
       name: 'TimeoutError',
       scope: 'total',
@@ -246,40 +246,40 @@ describe('time limits', () => {
 describe('the retry budget', () => {
   /** Counts the retries of one call while the service is down. */
   async function retriesOf(payments: PaymentsClient) {
-    const error: unknown = await ended(payments.balance.retrieve({ maxRetries: 1 })).catch(
+    const error: unknown = await errorOf(payments.balance.retrieve({ maxRetries: 1 })).catch(
       (reason: unknown) => reason,
     );
     return error instanceof ServerError ? Number(error.attempts) - 1 : Number.NaN;
   }
 
   test('is 50 retries; ten calls with a response allow one more, and first attempts are always sent', async () => {
-    let answering: () => Response = status(503);
-    const payments = clientOf({ fetch: async () => answering() });
+    let respond: () => Response = status(503);
+    const payments = clientOf({ fetch: async () => respond() });
     let retries = 0;
     for (let call = 0; call < 60; call++) retries += await retriesOf(payments);
     expect(retries).toBe(50);
 
-    answering = ok(balance);
-    for (let call = 0; call < 9; call++) await ended(payments.balance.retrieve());
-    answering = status(503);
+    respond = ok(balance);
+    for (let call = 0; call < 9; call++) await errorOf(payments.balance.retrieve());
+    respond = status(503);
     expect(await retriesOf(payments)).toBe(0);
 
     // The tenth, then ten more: 429 is a response, too.
     for (const refusal of [404, 429]) {
-      answering = status(refusal);
+      respond = status(refusal);
       for (let call = 0; call < (refusal === 404 ? 1 : 10); call++)
-        await ended(payments.balance.retrieve({ maxRetries: 0 })).catch(() => {});
-      answering = status(503);
+        await errorOf(payments.balance.retrieve({ maxRetries: 0 })).catch(() => {});
+      respond = status(503);
       expect(await retriesOf(payments)).toBe(1);
       expect(await retriesOf(payments)).toBe(0);
     }
   });
 
   test('never holds more than 50 retries', async () => {
-    let answering: () => Response = ok(balance);
-    const payments = clientOf({ fetch: async () => answering() });
-    for (let call = 0; call < 100; call++) await ended(payments.balance.retrieve());
-    answering = status(503);
+    let respond: () => Response = ok(balance);
+    const payments = clientOf({ fetch: async () => respond() });
+    for (let call = 0; call < 100; call++) await errorOf(payments.balance.retrieve());
+    respond = status(503);
     let retries = 0;
     for (let call = 0; call < 60; call++) retries += await retriesOf(payments);
     expect(retries).toBe(50);

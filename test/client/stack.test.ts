@@ -56,7 +56,7 @@ async function stackOf(call: Promise<unknown>): Promise<string | undefined> {
 }
 
 /** A service that answers every operation with this status. */
-function answers(status: number): void {
+function respondWith(status: number): void {
   for (const [method, path] of [
     ['POST', '/v1/products'],
     ['GET', '/v1/products'],
@@ -77,14 +77,14 @@ test.each(
   async (_, name, options) => {
     const call = calls[name];
     for (const status of [401, 429]) {
-      answers(status);
+      respondWith(status);
       expect(await stackOf(call?.(createClient(options)) ?? Promise.resolve())).toContain(`at ${name} `);
     }
   },
 );
 
 test('the stack has at most one line of the package before that of the caller, however deep a failure was met', async () => {
-  answers(401);
+  respondWith(401);
   const { stackTraceLimit } = Error;
   // One line of the package, those of Node's queues of promises and timers, and that of the caller.
   Error.stackTraceLimit = 8;
@@ -132,23 +132,23 @@ test('the stack shows the line of nextPage()', async () => {
 });
 
 test('the stack shows the line of a call that was refused before it was sent', async () => {
-  async function refused() {
+  async function createInvalid() {
     return await createClient().products.create({ name: '', price: '0' }, { maxRetries: -1 });
   }
-  await expect(refused()).rejects.toBeInstanceOf(InvalidParamsError);
-  expect(await stackOf(refused())).toContain('at refused ');
+  await expect(createInvalid()).rejects.toBeInstanceOf(InvalidParamsError);
+  expect(await stackOf(createInvalid())).toContain('at createInvalid ');
 });
 
 test('the stack shows the line of a call that reached nobody, or took too long', async () => {
-  const refused = () => Promise.reject(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }));
-  const payments = createClient({ fetch: refused, maxRetries: 1 });
-  async function reachedNobody() {
+  const rejectConnection = () => Promise.reject(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }));
+  const payments = createClient({ fetch: rejectConnection, maxRetries: 1 });
+  async function callUnreachable() {
     return await payments.balance.retrieve();
   }
-  expect(await stackOf(reachedNobody())).toContain('at reachedNobody ');
+  expect(await stackOf(callUnreachable())).toContain('at callUnreachable ');
   const slow = createClient({ fetch: () => new Promise<Response>(() => {}), timeoutMs: 5, maxRetries: 0 });
-  async function tookTooLong() {
+  async function callPastLimit() {
     return await slow.balance.retrieve();
   }
-  expect(await stackOf(tookTooLong())).toContain('at tookTooLong ');
+  expect(await stackOf(callPastLimit())).toContain('at callPastLimit ');
 });

@@ -17,7 +17,7 @@ async function productWith(fields: object) {
 }
 
 /** The fields for which an answer is refused. */
-async function refusedFields(call: Promise<unknown>): Promise<string[]> {
+async function fieldsOfError(call: Promise<unknown>): Promise<string[]> {
   const error = await call.then(
     () => undefined,
     (reason: unknown) => reason,
@@ -62,7 +62,7 @@ describe('money', () => {
   test.each<[unknown]>([[0.001], [19.999], [0.1 + 0.2], [1e21], [1e-7], [2 ** 53], ['1e3'], ['NaN'], ['']])(
     '%j is no amount',
     async (price) => {
-      expect(await refusedFields(productWith({ price }))).toEqual(['price']);
+      expect(await fieldsOfError(productWith({ price }))).toEqual(['price']);
     },
   );
 
@@ -81,18 +81,18 @@ describe('money', () => {
     [undefined],
   ])('%j is no amount either', async (amount) => {
     service.on('GET /v1/checkouts/:id', success({ ...retrieved.data, amount }));
-    expect(await refusedFields(payments.checkouts.retrieve('chk_1'))).toEqual(['amount']);
+    expect(await fieldsOfError(payments.checkouts.retrieve('chk_1'))).toEqual(['amount']);
   });
 
   test('a number too large for JavaScript is refused where it stands in the JSON text', async () => {
     const body = JSON.stringify(created).replace('"19.90"', '1e400');
     service.on('POST /v1/products', text(body));
-    expect(await refusedFields(payments.products.create(params))).toEqual(['price']);
+    expect(await fieldsOfError(payments.products.create(params))).toEqual(['price']);
   });
 
   test('a price below zero is refused, a balance below zero is not', async () => {
-    expect(await refusedFields(productWith({ price: '-1.00' }))).toEqual(['price']);
-    expect(await refusedFields(productWith({ price: -1 }))).toEqual(['price']);
+    expect(await fieldsOfError(productWith({ price: '-1.00' }))).toEqual(['price']);
+    expect(await fieldsOfError(productWith({ price: -1 }))).toEqual(['price']);
     service.on('GET /v1/balance', success({ ...balance.data, pending: -5 }));
     expect((await payments.balance.retrieve()).pending).toBe('-5.00');
   });
@@ -133,7 +133,7 @@ describe('timestamps', () => {
     ['absent', undefined],
     ['true', true],
   ])('%s are refused', async (_, updatedAt) => {
-    expect(await refusedFields(productWith({ updatedAt }))).toEqual(['updatedAt']);
+    expect(await fieldsOfError(productWith({ updatedAt }))).toEqual(['updatedAt']);
   });
 });
 
@@ -183,7 +183,7 @@ describe('absent fields', () => {
   });
 
   test.each<[unknown]>([['sku'], [5], [true]])('metadata %j is refused', async (metadata) => {
-    expect(await refusedFields(productWith({ metadata }))).toEqual(['metadata']);
+    expect(await fieldsOfError(productWith({ metadata }))).toEqual(['metadata']);
   });
 
   test('one product with odd metadata does not fail its list', async () => {
@@ -203,19 +203,19 @@ describe('absent fields', () => {
 
   test('an optional field that is null is no problem among those of a response that is refused', async () => {
     service.on('POST /v1/checkouts', success({ url: 'javascript:', expiresAt: null, amount: 'free' }));
-    expect(await refusedFields(payments.checkouts.create({ productId: 'p' }))).toEqual(['amount', 'url']);
+    expect(await fieldsOfError(payments.checkouts.create({ productId: 'p' }))).toEqual(['amount', 'url']);
   });
 
   test.each(['id', 'name', 'price', 'currency', 'status', 'createdAt', 'updatedAt'])(
     'a product without %s is refused',
     async (field) => {
-      expect(await refusedFields(productWith({ [field]: undefined }))).toEqual([field]);
+      expect(await fieldsOfError(productWith({ [field]: undefined }))).toEqual([field]);
     },
   );
 
   test('all fields that break the contract are named at once', async () => {
     expect(
-      await refusedFields(productWith({ name: 5, price: '1,00', status: null, createdAt: 'now' })),
+      await fieldsOfError(productWith({ name: 5, price: '1,00', status: null, createdAt: 'now' })),
     ).toEqual(['name', 'price', 'status', 'createdAt']);
   });
 });
@@ -259,7 +259,7 @@ describe('pagination facts', () => {
   ])('%s as %j is refused', async (field, value) => {
     const pagination = { ...list.data.pagination, [field]: value };
     service.on('GET /v1/products', success({ ...list.data, pagination }));
-    expect(await refusedFields(payments.products.list())).toEqual([`pagination.${field}`]);
+    expect(await fieldsOfError(payments.products.list())).toEqual([`pagination.${field}`]);
   });
 
   test.each<[string, unknown, string[]]>([
@@ -269,7 +269,7 @@ describe('pagination facts', () => {
     ['text instead of data', 'none', ['']],
   ])('%s is refused', async (_, data, paths) => {
     service.on('GET /v1/products', success(data));
-    expect(await refusedFields(payments.products.list())).toEqual(paths);
+    expect(await fieldsOfError(payments.products.list())).toEqual(paths);
   });
 });
 
@@ -277,7 +277,7 @@ test('a message names five fields, and whether there are more', async () => {
   const items = Array.from({ length: 100 }, () => ({ ...list.data.items[0], price: 'none' }));
   service.on('GET /v1/products', success({ ...list.data, items }));
   const call = payments.products.list();
-  expect(await refusedFields(call)).toHaveLength(100);
+  expect(await fieldsOfError(call)).toHaveLength(100);
   await expect(call).rejects.toThrow(/items\.0\.price: expected .*items\.4\.price: .*; and more\.$/);
 });
 
@@ -285,7 +285,7 @@ test('a list of two million wrong items is refused as a whole', async () => {
   const items = Array.from({ length: 2_000_000 }, () => 1);
   service.on('GET /v1/products', success({ ...list.data, items }));
   const call = payments.products.list();
-  expect(await refusedFields(call)).toEqual(['items']);
+  expect(await fieldsOfError(call)).toEqual(['items']);
   await expect(call).rejects.toThrow('items: expected at most 1000.');
 });
 

@@ -70,7 +70,7 @@ beforeAll(async () => {
 afterAll(() => void server.close());
 
 /** Returns the cases that the runner reports, and those that it leaves out. */
-async function examined(results: Results) {
+async function judgeResults(results: Results) {
   const found: string[] = [];
   const skipped: string[] = [];
   for await (const { one, outcome, skipped: reason } of results) {
@@ -102,26 +102,26 @@ const questions = cases.map((one) => {
 });
 
 /** The cases that a mistake fails, in this process. */
-const failed = (fault: string) =>
+const casesFailedBy = (fault: string) =>
   questions
     .filter(({ one, question }) => deviation(one, planted.answer(fault, question)))
     .map(({ one }) => one.id);
 
-const overStdio = (fault: string) =>
-  examined(examineVerifier([process.execPath, path('planted.mjs'), fault], options));
+const runOverStdio = (fault: string) =>
+  judgeResults(examineVerifier([process.execPath, path('planted.mjs'), fault], options));
 
 test('a verifier without a mistake is called right, over HTTP too', async () => {
-  expect((await overStdio('none')).found).toEqual([]);
-  expect((await examined(examineReceiver(`${base}none`, options))).found).toEqual([]);
+  expect((await runOverStdio('none')).found).toEqual([]);
+  expect((await judgeResults(examineReceiver(`${base}none`, options))).found).toEqual([]);
 });
 
 test('every planted fault is found, and each case says which one only it finds', {
   timeout: 240_000,
 }, async () => {
-  const found = new Map(names.map((name) => [name, failed(name)]));
+  const found = new Map(names.map((name) => [name, casesFailedBy(name)]));
   expect(names.filter((name) => found.get(name)?.length === 0)).toEqual([]);
   const asked = names.filter((_, at) => at % 3 === 0);
-  const stdio = await each(asked, async (name) => (await overStdio(name)).found);
+  const stdio = await each(asked, async (name) => (await runOverStdio(name)).found);
   expect(asked.length).toBeGreaterThanOrEqual(40);
   expect(asked.map((name) => stdio.get(name))).toEqual(asked.map((name) => found.get(name)));
 
@@ -134,7 +134,7 @@ test('every planted fault is found, and each case says which one only it finds',
   expect(told).toEqual(measured);
 
   const http = await each(names, (name) =>
-    examined(examineReceiver(base + encodeURIComponent(name), options)).catch((error: Error) => {
+    judgeResults(examineReceiver(base + encodeURIComponent(name), options)).catch((error: Error) => {
       expect(error.message).toContain('to a valid delivery');
       const skipped: string[] = [];
       return { found: ['body-good'], skipped };

@@ -34,7 +34,7 @@ async function examine(
 }
 
 const codes = ({ findings }: Diagnosis) => findings.map(({ code }) => code);
-const verifying = (how: Verifying) => (delivery: Received) => (holds(delivery, secret, how) ? good : bad);
+const makeReceiver = (how: Verifying) => (delivery: Received) => (holds(delivery, secret, how) ? good : bad);
 
 describe('a secret of several prefixes', () => {
   test.each(['test_9f2c4e7a10b35d68c1e4', '9f2c4e7a10b35d68c1e4'])(
@@ -52,7 +52,7 @@ describe('a secret of several prefixes', () => {
 });
 
 describe('what verify() says of a mistake in its use', () => {
-  const thrown = (use: () => unknown): string => {
+  const messageOf = (use: () => unknown): string => {
     try {
       use();
     } catch (error) {
@@ -61,18 +61,19 @@ describe('what verify() says of a mistake in its use', () => {
     throw new Error('It threw nothing.');
   };
   const own = { rawBody: '{}', headers: {}, secret };
-  const given = (options: object) => thrown(() => Reflect.apply(verify, undefined, [{ ...own, ...options }]));
+  const messageFor = (options: object) =>
+    messageOf(() => Reflect.apply(verify, undefined, [{ ...own, ...options }]));
   test.each([
     [
       'positional arguments',
-      thrown(() => Reflect.apply(verify, undefined, ['{}', {}, secret])),
+      messageOf(() => Reflect.apply(verify, undefined, ['{}', {}, secret])),
       'handler_failed',
     ],
-    ['a promise of the body', given({ rawBody: Promise.resolve('{}') }), 'handler_failed'],
-    ['headers that are none', given({ headers: 5 }), 'handler_failed'],
-    ['a parsed body', given({ rawBody: {} }), 'parsed_object'],
-    ['no body', given({ rawBody: undefined }), 'parsed_object'],
-    ['a promise of the secret', given({ secret: Promise.resolve(secret) }), 'no_secret'],
+    ['a promise of the body', messageFor({ rawBody: Promise.resolve('{}') }), 'handler_failed'],
+    ['headers that are none', messageFor({ headers: 5 }), 'handler_failed'],
+    ['a parsed body', messageFor({ rawBody: {} }), 'parsed_object'],
+    ['no body', messageFor({ rawBody: undefined }), 'parsed_object'],
+    ['a promise of the secret', messageFor({ secret: Promise.resolve(secret) }), 'no_secret'],
   ])('names the cause: %s', async (_mistake, body, code) => {
     const diagnosis = await examine(() => ({ status: 400, body }));
     expect(codes(diagnosis)).toEqual([code]);
@@ -82,7 +83,7 @@ describe('what verify() says of a mistake in its use', () => {
 
 describe('a right receiver', () => {
   test('has no finding, of any make', async () => {
-    const diagnosis = await examine(verifying({}));
+    const diagnosis = await examine(makeReceiver({}));
     expect(diagnosis).toMatchObject({ ok: true, findings: [], warnings: [], tried: 0 });
     expect(diagnosis.summary).toMatch(/^All good/);
     expect(diagnosis.summary).toContain('whether your shop goes on after a rejection cannot be seen');
@@ -133,7 +134,7 @@ describe('a right receiver', () => {
   });
 
   test('gets every forgery as it is named', async () => {
-    await examine(verifying({}));
+    await examine(makeReceiver({}));
     const signatures = receiver?.received.map(({ headers, headersDistinct = {} }) => ({
       one: headers['x-service-signature'],
       all: headersDistinct['x-service-signature']?.length ?? 0,
@@ -146,7 +147,7 @@ describe('a right receiver', () => {
   });
 
   test('is asked about throw-away orders, one for each delivery but the two that repeat the first', async () => {
-    const diagnosis = await examine(verifying({}));
+    const diagnosis = await examine(makeReceiver({}));
     const data = (receiver?.received ?? []).map(({ body, headers }) => {
       const type = headers['content-type'] ?? '';
       if (type.startsWith('multipart/form-data')) {
@@ -180,10 +181,11 @@ test('the clocks are not searched of a receiver that says that only the signatur
     onError: () => undefined,
   };
   const POST = handler(options);
-  const silent = async (request: Request) => new Response('no', { status: (await POST(request)).status });
+  const respondWithoutReason = async (request: Request) =>
+    new Response('no', { status: (await POST(request)).status });
   const [said, unsaid] = [
     await diagnose({ target: POST, secret }),
-    await diagnose({ target: silent, secret }),
+    await diagnose({ target: respondWithoutReason, secret }),
   ];
   expect([codes(said), codes(unsaid)]).toEqual([['secret_or_scheme'], ['secret_or_scheme']]);
   expect(said.summary).toMatch(
@@ -261,7 +263,7 @@ describe('the doctor', () => {
   test.each([{ amount: '1,50' }, { amount: '0.00' }, { amount: '' }, { currency: 'usd' }])(
     'sends nothing about an order of %j',
     async (options) => {
-      receiver = await listen(verifying({}));
+      receiver = await listen(makeReceiver({}));
       const asked = createSandbox({ webhookSecret: secret }).doctor(receiver.url, options);
       await expect(asked).rejects.toMatchObject({ code: 'invalid_options' });
       expect(receiver.received).toEqual([]);
@@ -270,7 +272,7 @@ describe('the doctor', () => {
 
   test('reports each step before it takes it', async () => {
     const steps: string[] = [];
-    receiver = await listen(verifying({}));
+    receiver = await listen(makeReceiver({}));
     const { probes } = await createSandbox({ webhookSecret: secret }).doctor(receiver.url, {
       onStep: (step) => steps.push(step),
     });
@@ -278,14 +280,14 @@ describe('the doctor', () => {
   });
 
   test('leaves no trace in the sandbox', async () => {
-    receiver = await listen(verifying({}));
+    receiver = await listen(makeReceiver({}));
     const sandbox = createSandbox({ webhookSecret: secret, webhook: receiver.url });
     await sandbox.doctor();
     expect(sandbox).toMatchObject({ orders: [], events: [], checkouts: [], products: [] });
   });
 
   test('is a control route', async () => {
-    receiver = await listen(verifying({}));
+    receiver = await listen(makeReceiver({}));
     const sandbox = createSandbox({ webhookSecret: secret });
     const response = await sandbox.fetch('/_sandbox/doctor', {
       method: 'POST',

@@ -99,7 +99,7 @@ describe('the hint beside a failed attempt', () => {
     expect(delivery?.hint).toBe('Your handler failed. See its log. To find out why: await sandbox.doctor()');
   });
 
-  const sawBytes = (body: string) => ({
+  const reportBytes = (body: string) => ({
     target,
     status: 400,
     responseBody: JSON.stringify({
@@ -118,7 +118,7 @@ describe('the hint beside a failed attempt', () => {
     ['', 'something else has already read it. We sent 53 bytes, your handler verified 0'],
     [`${sent}\n`, 'was changed on the way. We sent 53 bytes, your handler verified 54'],
   ])('on a 400 that tells what was verified, %j', (verified, hint) => {
-    expect(hintFor(sawBytes(verified), sent, doctor)).toContain(hint);
+    expect(hintFor(reportBytes(verified), sent, doctor)).toContain(hint);
   });
 });
 

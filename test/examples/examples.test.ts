@@ -239,7 +239,7 @@ test('print-balance.ts prints the three amounts', async () => {
 
 describe('check-balance.ts', () => {
   const explained = /^Your paid orders explain what came in\./m;
-  const unexplained = (amount: string) => `\n${amount} USD came in that no paid order explains.`;
+  const unexplainedText = (amount: string) => `\n${amount} USD came in that no paid order explains.`;
   let folder: string;
   let orders: { id: string; amount: string; currency: string; paidAt: string | null }[];
   beforeEach(() => {
@@ -279,13 +279,13 @@ describe('check-balance.ts', () => {
     expect((await check()).code).toBe(0);
     await pay('19.90');
     const late = await check();
-    expect(late.output).toContain(unexplained('19.90'));
+    expect(late.output).toContain(unexplainedText('19.90'));
     expect(late.code).toBe(1);
 
     take('A');
     await pay('19.90');
     const lost = await check();
-    expect(lost.output).toContain(unexplained('19.90'));
+    expect(lost.output).toContain(unexplainedText('19.90'));
     expect(lost.output).toMatch(/explains\. .*\n {2}order B is unpaid and asks for 19\.90 USD\n$/);
     expect(lost.code).toBe(1);
 
@@ -300,20 +300,23 @@ describe('check-balance.ts', () => {
     expect((await check()).output).toContain('order A is unpaid and asks for 19.90 USD');
     await pay('27.50');
     const second = await check();
-    expect(second.output).toContain(unexplained('47.40'));
+    expect(second.output).toContain(unexplainedText('47.40'));
     expect(second.output).toContain('order B is unpaid and asks for 27.50 USD');
-    expect(await check()).toMatchObject({ code: 1, output: expect.stringContaining(unexplained('47.40')) });
+    expect(await check()).toMatchObject({
+      code: 1,
+      output: expect.stringContaining(unexplainedText('47.40')),
+    });
   });
 
   test('forgets no surplus when the money is settled or paid out', async () => {
     await pay('30.00');
     await check();
     sandbox.settle();
-    expect((await check()).output).toContain(unexplained('30.00'));
+    expect((await check()).output).toContain(unexplainedText('30.00'));
     sandbox.reset(); // the balance is paid out
     const after = await check();
     expect(after.output).toContain('balance      0.00 USD, -30.00 more than in the last run');
-    expect(after.output).toContain(unexplained('30.00'));
+    expect(after.output).toContain(unexplainedText('30.00'));
     expect(after.code).toBe(1);
   });
 
@@ -324,7 +327,10 @@ describe('check-balance.ts', () => {
     await pay('19.90');
     expect(await check()).toMatchObject({ code: 0, output: expect.stringMatching(explained) });
     await pay('19.90');
-    expect(await check()).toMatchObject({ code: 1, output: expect.stringContaining(unexplained('19.90')) });
+    expect(await check()).toMatchObject({
+      code: 1,
+      output: expect.stringContaining(unexplainedText('19.90')),
+    });
   });
 
   test('hides no later payment behind the fees and payouts of orders that were paid over an hour ago', async () => {
@@ -344,10 +350,10 @@ describe('check-balance.ts', () => {
     expect(first.code).toBe(0);
 
     available = '36.00';
-    expect((await check(own)).output).toContain(unexplained('18.00'));
+    expect((await check(own)).output).toContain(unexplainedText('18.00'));
     order('C', '20.00', new Date());
     available = '54.00';
-    expect((await check(own)).output).toContain(unexplained('16.00')); // less by the fee of C
+    expect((await check(own)).output).toContain(unexplainedText('16.00')); // less by the fee of C
     service.close();
   });
 });

@@ -50,7 +50,7 @@ const form = (fields: Record<string, string>) => decide(orders, new URLSearchPar
  */
 async function play(steps: string[], price: string, amounts: 'apart' | 'shared') {
   const opened = new Map<string, Order>();
-  const named = (name: string) => {
+  const orderNamed = (name: string) => {
     const order = opened.get(name);
     if (!order) throw new Error(`${name} has no order`);
     return order;
@@ -58,12 +58,13 @@ async function play(steps: string[], price: string, amounts: 'apart' | 'shared')
   for (const step of steps) {
     const [name = '', what] = step.split(':');
     if (what === 'opens') opened.set(name, await open(price, amounts === 'shared' ? price : undefined));
-    else if (what === 'event') await receive(`${name} at ${price}`, named(name).amount);
+    else if (what === 'event') await receive(`${name} at ${price}`, orderNamed(name).amount);
     else if (what === 'returns' || what === 'attacks')
-      await orders.comeBack(named(name).id, named(name).token);
-    else if (what === 'guesses') expect(await orders.comeBack(named(name).id, 'a guess')).toBeUndefined();
+      await orders.comeBack(orderNamed(name).id, orderNamed(name).token);
+    else if (what === 'guesses')
+      expect(await orders.comeBack(orderNamed(name).id, 'a guess')).toBeUndefined();
   }
-  return (name: string) => find(named(name));
+  return (name: string) => find(orderNamed(name));
 }
 
 const whole = ['opens', 'event', 'returns'];

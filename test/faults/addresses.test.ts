@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import checkout from '../fixtures/checkout-retrieved.json' with { type: 'json' };
-import { rightBody, succeeds } from '../helpers/bodies.js';
+import { rightBody, succeed } from '../helpers/bodies.js';
 import { canaryKey } from '../helpers/canary.js';
-import { type Arrived, FaultyServer, rawResponse, respondsWith } from '../helpers/faulty-server.js';
-import { call, carriers, clientOf, expectNoTrace, settled, watch } from '../helpers/meeting.js';
+import { type Arrived, FaultyServer, rawResponse, respondWith } from '../helpers/faulty-server.js';
+import { call, carriers, clientOf, expectNoTrace, settle, watch } from '../helpers/meeting.js';
 
 watch();
 
@@ -42,7 +42,7 @@ const ids = [
 
 describe.each(carriers)('over %s', (carrier) => {
   test('an id is one segment of the path, and the server sees it as it is', async () => {
-    const server = await FaultyServer.start(respondsWith(200, JSON.stringify(checkout)));
+    const server = await FaultyServer.start(respondWith(200, JSON.stringify(checkout)));
     const client = clientOf(carrier, `${server.url}/pay`);
     for (const id of ids) await client.checkouts.retrieve(id);
     const segments = server.requests.map(({ target }) => target.split('/'));
@@ -53,7 +53,7 @@ describe.each(carriers)('over %s', (carrier) => {
   });
 
   test('what is no id is refused, and nothing is sent', async () => {
-    const server = await FaultyServer.start(succeeds);
+    const server = await FaultyServer.start(succeed);
     const client = clientOf(carrier, server.url);
     const wrong = [
       '.',
@@ -77,7 +77,7 @@ describe.each(carriers)('over %s', (carrier) => {
         Reflect.apply(client.checkouts.retrieve, client.checkouts, [id]),
         Reflect.apply(client.products.update, client.products, [id, { name: 'Mug' }]),
       ]) {
-        const { error } = await settled(promise);
+        const { error } = await settle(promise);
         const expected = { name: 'InvalidParamsError', outcome: 'not_sent', issues: [{ path: 'id' }] };
         expect(error).toMatchObject(expected);
         expectNoTrace(error);
@@ -88,7 +88,7 @@ describe.each(carriers)('over %s', (carrier) => {
   });
 
   test('no text gets out of its place: query, metadata and texts arrive as they were passed', async () => {
-    const server = await FaultyServer.start(succeeds);
+    const server = await FaultyServer.start(succeed);
     const client = clientOf(carrier, server.url);
     const hostile = [
       '\r\nx-evil: 1',
@@ -126,7 +126,7 @@ describe.each(carriers)('over %s', (carrier) => {
   });
 
   test('a path that leads elsewhere is refused', async () => {
-    const server = await FaultyServer.start(succeeds);
+    const server = await FaultyServer.start(succeed);
     const client = clientOf(carrier, server.url);
     const paths = [
       'v1/x',
@@ -147,7 +147,7 @@ describe.each(carriers)('over %s', (carrier) => {
       '/v1/\ud800',
     ];
     for (const path of paths) {
-      const { error } = await settled(client.request({ method: 'GET', path }));
+      const { error } = await settle(client.request({ method: 'GET', path }));
       expect(error, path).toMatchObject({ name: 'InvalidParamsError', issues: [{ path: 'path' }] });
     }
     expect(server.connections).toBe(0);
@@ -155,7 +155,7 @@ describe.each(carriers)('over %s', (carrier) => {
   });
 
   test('what is changed after the call was made is not sent', async () => {
-    const server = await FaultyServer.start(succeeds);
+    const server = await FaultyServer.start(succeed);
     const client = clientOf(carrier, server.url);
     const metadata = { sku: 'A' };
     const params = { name: 'Mug', price: '5', metadata };

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
 import { bodyCanary } from '../helpers/canary.js';
 import { type Fault, faultTable } from '../helpers/fault-table.js';
-import { respondsWith, writes } from '../helpers/faulty-server.js';
+import { respondWith, writeBytes } from '../helpers/faulty-server.js';
 import { carriers, meet, methods, watch } from '../helpers/meeting.js';
 
 watch();
@@ -46,7 +46,7 @@ faultTable([
   ...unusable.map(
     ([title, reason, body, headers]): Fault => ({
       title,
-      fault: () => respondsWith(200, body, headers),
+      fault: () => respondWith(200, body, headers),
       expected: { error: 'InvalidResponseError', reason, status: 200 },
       get: 1,
       write: 1,
@@ -60,7 +60,7 @@ faultTable([
   ),
   {
     title: '204',
-    fault: () => writes('HTTP/1.1 204 No Content\r\n\r\n'),
+    fault: () => writeBytes('HTTP/1.1 204 No Content\r\n\r\n'),
     expected: { error: 'InvalidResponseError', reason: 'empty', status: 204 },
     get: 1,
     write: 1,
@@ -88,7 +88,7 @@ describe.each(carriers)('over %s', (carrier) => {
   test.each(accepted)('%s', async (_title, change, headers) => {
     for (const method of methods) {
       const { error, value } = await meet(
-        respondsWith(200, change(rightBody(method)), headers),
+        respondWith(200, change(rightBody(method)), headers),
         carrier,
         method,
       );
@@ -110,7 +110,7 @@ describe.each(carriers)('over %s', (carrier) => {
         rightBody('POST').replace('{"sku":"MUG-1"}', deep),
       ]) {
         for (const method of methods) {
-          const { error, requests } = await meet(respondsWith(200, body), carrier, method);
+          const { error, requests } = await meet(respondWith(200, body), carrier, method);
           expect(error === undefined || isPaymentsError(error)).toBe(true);
           expect(requests).toHaveLength(1);
         }
@@ -119,12 +119,12 @@ describe.each(carriers)('over %s', (carrier) => {
   });
 
   test('the message quotes no text of the body', async () => {
-    const { error } = await meet(respondsWith(200, `{"code":0,"data":{"id":"${bodyCanary}`), carrier, 'POST');
+    const { error } = await meet(respondWith(200, `{"code":0,"data":{"id":"${bodyCanary}`), carrier, 'POST');
     expect(String(error)).toContain('the body is not valid JSON. It may have been done.');
   });
 
   test('an encoding that cannot be decoded is named', async () => {
-    const behave = respondsWith(200, Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), {
+    const behave = respondWith(200, Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), {
       'content-encoding': 'x-unheard',
     });
     const { error } = await meet(behave, carrier, 'GET');
@@ -133,7 +133,7 @@ describe.each(carriers)('over %s', (carrier) => {
 
   test('the error has the id of what was created, though another field breaks the contract', async () => {
     const body = envelope({ id: 'prod_77', name: bodyCanary, price: 'free' });
-    const { error } = await meet(respondsWith(200, body), carrier, 'POST');
+    const { error } = await meet(respondWith(200, body), carrier, 'POST');
     expect(error).toMatchObject({ reason: 'schema', id: 'prod_77', outcome: 'done' });
     expect(String(error)).toMatch(/prod_77.+It was done/);
   });

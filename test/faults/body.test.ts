@@ -7,11 +7,11 @@ import {
   type Behaviour,
   FaultyServer,
   rawResponse,
-  respondsWith,
-  stalls,
-  writes,
+  respondWith,
+  stall,
+  writeBytes,
 } from '../helpers/faulty-server.js';
-import { call, carriers, clientOf, meet, methods, settled, watch } from '../helpers/meeting.js';
+import { call, carriers, clientOf, meet, methods, settle, watch } from '../helpers/meeting.js';
 
 watch();
 
@@ -24,20 +24,20 @@ const closedEarly = { reason: 'UND_ERR_SOCKET' };
 const resetEarly = { reason: expect.stringMatching(/^(?:ECONNRESET|UND_ERR_SOCKET)$/) };
 
 /** Starts an answer and goes on with one byte every few milliseconds, so that it is never silent for long. */
-const drips: Behaviour = (socket) => {
+const drip: Behaviour = (socket) => {
   socket.write(`${ok}Content-Length: 1000\r\n\r\n`);
-  const drip = setInterval(() => socket.write(' '), 20);
-  socket.on('close', () => clearInterval(drip));
+  const timer = setInterval(() => socket.write(' '), 20);
+  socket.on('close', () => clearInterval(timer));
 };
 
-function compressed(encoding: string, body: Buffer): () => Behaviour {
-  return () => respondsWith(200, body, { 'content-encoding': encoding });
+function sendCompressed(encoding: string, body: Buffer): () => Behaviour {
+  return () => respondWith(200, body, { 'content-encoding': encoding });
 }
 
 faultTable([
   {
     title: 'silence in the middle of the body',
-    fault: () => writes(`${ok}Content-Length: 1000\r\n\r\n${half}`),
+    fault: () => writeBytes(`${ok}Content-Length: 1000\r\n\r\n${half}`),
     expected: { error: 'TimeoutError', scope: 'attempt', phase: 'body' },
     get: 3,
     write: 1,
@@ -47,7 +47,7 @@ faultTable([
   },
   {
     title: 'one byte after the other',
-    fault: () => drips,
+    fault: () => drip,
     expected: { error: 'TimeoutError', scope: 'attempt', phase: 'body' },
     get: 3,
     write: 1,
@@ -57,7 +57,7 @@ faultTable([
   },
   {
     title: 'reset in the middle of the body',
-    fault: () => writes(`${ok}Content-Length: 1000\r\n\r\n${half}`, 'reset'),
+    fault: () => writeBytes(`${ok}Content-Length: 1000\r\n\r\n${half}`, 'reset'),
     expected: brokenOff,
     overFetch: resetEarly,
     get: 3,
@@ -66,7 +66,7 @@ faultTable([
   },
   {
     title: 'closed before the announced length',
-    fault: () => writes(`${ok}Content-Length: 1000\r\n\r\n${half}`, 'close'),
+    fault: () => writeBytes(`${ok}Content-Length: 1000\r\n\r\n${half}`, 'close'),
     expected: brokenOff,
     overFetch: closedEarly,
     get: 3,
@@ -75,7 +75,7 @@ faultTable([
   },
   {
     title: 'chunks without the last one',
-    fault: () => writes(`${ok}Transfer-Encoding: chunked\r\n\r\n10\r\n${half.slice(0, 16)}\r\n`, 'close'),
+    fault: () => writeBytes(`${ok}Transfer-Encoding: chunked\r\n\r\n10\r\n${half.slice(0, 16)}\r\n`, 'close'),
     expected: brokenOff,
     overFetch: closedEarly,
     get: 3,
@@ -84,7 +84,7 @@ faultTable([
   },
   {
     title: 'a chunk whose length is no number',
-    fault: () => writes(`${ok}Transfer-Encoding: chunked\r\n\r\nzz\r\n${half}\r\n`),
+    fault: () => writeBytes(`${ok}Transfer-Encoding: chunked\r\n\r\nzz\r\n${half}\r\n`),
     expected: { error: 'ConnectionError', phase: 'body', reason: 'HPE_INVALID_CHUNK_SIZE' },
     overFetch: { reason: notHttp('HPE_INVALID_CHUNK_SIZE') },
     get: 1,
@@ -93,7 +93,7 @@ faultTable([
   },
   {
     title: 'a body without length, cut',
-    fault: () => writes(`${ok}Connection: close\r\n\r\n${half}`, 'close'),
+    fault: () => writeBytes(`${ok}Connection: close\r\n\r\n${half}`, 'close'),
     expected: { error: 'InvalidResponseError', reason: 'json' },
     get: 3,
     write: 1,
@@ -101,7 +101,7 @@ faultTable([
   },
   {
     title: 'JSON that breaks off in a whole answer',
-    fault: () => respondsWith(200, half),
+    fault: () => respondWith(200, half),
     expected: { error: 'InvalidResponseError', reason: 'json', issues: [] },
     get: 1,
     write: 1,
@@ -109,7 +109,7 @@ faultTable([
   },
   {
     title: 'gzip with a wrong header',
-    fault: compressed('gzip', Buffer.from('not gzip at all')),
+    fault: sendCompressed('gzip', Buffer.from('not gzip at all')),
     expected: { error: 'ConnectionError', phase: 'body', reason: 'Z_DATA_ERROR' },
     get: 1,
     write: 1,
@@ -117,7 +117,7 @@ faultTable([
   },
   {
     title: 'gzip that is cut',
-    fault: compressed('gzip', gzipSync(half.repeat(99)).subarray(0, -20)),
+    fault: sendCompressed('gzip', gzipSync(half.repeat(99)).subarray(0, -20)),
     expected: { error: 'InvalidResponseError', reason: 'json' },
     get: 3,
     write: 1,
@@ -126,7 +126,7 @@ faultTable([
   {
     title: 'gzip whose connection is closed within it',
     fault: () =>
-      writes(
+      writeBytes(
         Buffer.concat([
           Buffer.from(`${ok}Content-Encoding: gzip\r\nContent-Length: 5000\r\n\r\n`),
           gzipSync(half.repeat(99)).subarray(0, 50),
@@ -140,7 +140,7 @@ faultTable([
   },
   {
     title: 'a length of 100 MB',
-    fault: () => writes(`${ok}Content-Length: 100000000\r\n\r\n${half}`),
+    fault: () => writeBytes(`${ok}Content-Length: 100000000\r\n\r\n${half}`),
     expected: { error: 'InvalidResponseError', reason: 'too_large' },
     get: 1,
     write: 1,
@@ -148,7 +148,7 @@ faultTable([
   },
   {
     title: '9 MiB without a length',
-    fault: () => writes(Buffer.concat([Buffer.from(`${ok}\r\n`), Buffer.alloc(9 * 1024 * 1024, 0x20)])),
+    fault: () => writeBytes(Buffer.concat([Buffer.from(`${ok}\r\n`), Buffer.alloc(9 * 1024 * 1024, 0x20)])),
     expected: { error: 'InvalidResponseError', reason: 'too_large' },
     get: 1,
     write: 1,
@@ -156,7 +156,7 @@ faultTable([
   },
   {
     title: '9 MiB in a small gzip',
-    fault: compressed('gzip', gzipSync(Buffer.alloc(9 * 1024 * 1024, 0x20))),
+    fault: sendCompressed('gzip', gzipSync(Buffer.alloc(9 * 1024 * 1024, 0x20))),
     expected: { error: 'InvalidResponseError', reason: 'too_large' },
     get: 1,
     write: 1,
@@ -178,7 +178,7 @@ test.each(carriers)(
       [{ 'content-encoding': 'br' }, brotliCompressSync(whole, { params: {} })],
     ];
     for (const [headers, bytes] of encodings) {
-      const { error, value } = await meet(respondsWith(200, bytes, headers), carrier, 'GET');
+      const { error, value } = await meet(respondWith(200, bytes, headers), carrier, 'GET');
       expect(error).toBeUndefined();
       expect(value).toMatchObject({ available: '1250.00' });
     }
@@ -187,9 +187,9 @@ test.each(carriers)(
 
 /** A status that says what became of the call, with a body that cannot be read. */
 const unreadable: [string, (status: number) => Behaviour][] = [
-  ['stalls', (status) => writes(rawResponse(status, half).subarray(0, -3))],
-  ['is 100 MB long', (status) => writes(`HTTP/1.1 ${status} No\r\nContent-Length: 100000000\r\n\r\n`)],
-  ['is no gzip', (status) => respondsWith(status, 'plain', { 'content-encoding': 'gzip' })],
+  ['stalls', (status) => writeBytes(rawResponse(status, half).subarray(0, -3))],
+  ['is 100 MB long', (status) => writeBytes(`HTTP/1.1 ${status} No\r\nContent-Length: 100000000\r\n\r\n`)],
+  ['is no gzip', (status) => respondWith(status, 'plain', { 'content-encoding': 'gzip' })],
 ];
 
 for (const [body, fault] of unreadable) {
@@ -209,7 +209,7 @@ test.each(carriers)(
   'over %s Retry-After is honoured, though the body of the refusal breaks off',
   async (carrier) => {
     const cut = 'HTTP/1.1 429 Slow down\r\nRetry-After: 99\r\nContent-Length: 50\r\n\r\n{';
-    const { error, requests } = await meet(writes(cut, 'close'), carrier, 'POST');
+    const { error, requests } = await meet(writeBytes(cut, 'close'), carrier, 'POST');
     expect(error).toMatchObject({ name: 'RateLimitError', retryAfterMs: 99_000 });
     expect(requests).toHaveLength(1);
   },
@@ -218,8 +218,8 @@ test.each(carriers)(
 test('of a bomb that has arrived, nothing is decompressed once it is refused, and its connection is closed', async () => {
   const decompress = vi.spyOn(zlib, 'brotliDecompressSync');
   const bomb = brotliCompressSync(Buffer.alloc(16 * 1024 * 1024));
-  const server = await FaultyServer.start(respondsWith(200, bomb, { 'content-encoding': 'br' }));
-  const { error } = await settled(call(clientOf('http', server.url), 'POST'));
+  const server = await FaultyServer.start(respondWith(200, bomb, { 'content-encoding': 'br' }));
+  const { error } = await settle(call(clientOf('http', server.url), 'POST'));
   expect(error).toMatchObject({ reason: 'too_large', outcome: 'unknown' });
   expect(decompress.mock.calls).toMatchObject([[{}, { maxOutputLength: 8 * 1024 * 1024 }]]);
   decompress.mockRestore();
@@ -232,13 +232,13 @@ test('a body in two encodings is refused, and the message names them', async () 
   const twice = Buffer.from(
     `${ok}Content-Encoding: gzip\r\nContent-Encoding: br\r\nContent-Length: ${bytes.length}\r\n\r\n`,
   );
-  const { error } = await meet(writes(Buffer.concat([twice, bytes])), 'http', 'GET');
+  const { error } = await meet(writeBytes(Buffer.concat([twice, bytes])), 'http', 'GET');
   expect(error).toMatchObject({ name: 'InvalidResponseError', reason: 'encoding' });
   expect(String(error)).toContain('its Content-Encoding is gzip, br');
 });
 
 test.each(carriers)('over %s no encoding is asked for', async (carrier) => {
-  const { requests } = await meet(stalls, carrier, 'GET', { ...short, maxRetries: 0 });
+  const { requests } = await meet(stall, carrier, 'GET', { ...short, maxRetries: 0 });
   const [request] = requests;
   if (carrier === 'http') expect(request?.headers.join('\n')).not.toMatch(/accept-encoding/i);
 });

@@ -5,10 +5,10 @@ import {
   type PaymentsClientOptions,
 } from 'merchant-payments';
 import { describe, expect, test } from 'vitest';
-import { succeeds } from '../helpers/bodies.js';
+import { succeed } from '../helpers/bodies.js';
 import { canaryKey, traces } from '../helpers/canary.js';
 import { FaultyServer } from '../helpers/faulty-server.js';
-import { call, carriers, clientOf, methods, settled, watch } from '../helpers/meeting.js';
+import { call, carriers, clientOf, methods, settle, watch } from '../helpers/meeting.js';
 
 watch();
 
@@ -34,7 +34,7 @@ describe('a limit that no timer can hold is refused, in the options and in a cal
     for (const name of ['timeoutMs', 'totalTimeoutMs']) {
       expect(refusal({ [name]: value })).toContain(name);
       const options = Object.assign({}, { [name]: value });
-      const { error } = await settled(clientOf('http', baseUrl).balance.retrieve(options));
+      const { error } = await settle(clientOf('http', baseUrl).balance.retrieve(options));
       expect(error).toMatchObject({ name: 'InvalidParamsError', issues: [{ path: `options.${name}` }] });
     }
   });
@@ -71,7 +71,7 @@ describe('a key that cannot be one is refused and not quoted', () => {
 
 test.each(carriers)('over %s a key of any shape is sent as it is', async (carrier) => {
   const keys = ['service_live_1', 'staging:9', '~', canaryKey];
-  const server = await FaultyServer.start(succeeds);
+  const server = await FaultyServer.start(succeed);
   for (const apiKey of keys) await call(clientOf(carrier, server.url, { apiKey }), 'GET');
   const sent = server.requests.map(({ headers }) => headers.find((line) => line.startsWith('x-api-key')));
   expect(sent).toEqual(keys.map((key) => `x-api-key: ${key}`));
@@ -81,7 +81,7 @@ test.each(carriers)('over %s a key of any shape is sent as it is', async (carrie
 test.each(carriers)(
   'over %s a path in baseUrl is kept, with or without a slash at its end',
   async (carrier) => {
-    const server = await FaultyServer.start(succeeds);
+    const server = await FaultyServer.start(succeed);
     const prefixes = ['', '/', '/pay', '/pay/', '/a/b%20c'];
     for (const prefix of prefixes) await call(clientOf(carrier, server.url + prefix), 'GET');
     const paths = ['/v1/balance', '/v1/balance', '/pay/v1/balance', '/pay/v1/balance', '/a/b%20c/v1/balance'];
@@ -170,7 +170,7 @@ describe('a header that the client sets, or that no header can be, is refused an
         JSON.parse(JSON.stringify({ headers: { [name]: value } })),
       );
       const client = clientOf('http', baseUrl);
-      const { error } = await settled(client.request({ method, path: '/v1/balance' }, options));
+      const { error } = await settle(client.request({ method, path: '/v1/balance' }, options));
       expect(error).toMatchObject({ name: 'InvalidParamsError', outcome: 'not_sent', attempts: 0 });
       expect(traces(error)).toEqual([]);
     }

@@ -2,9 +2,9 @@ import dns from 'node:dns';
 import { Socket } from 'node:net';
 import tls from 'node:tls';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { succeeds } from '../helpers/bodies.js';
+import { succeed } from '../helpers/bodies.js';
 import { Authority } from '../helpers/certificate.js';
-import { closes, FaultyServer } from '../helpers/faulty-server.js';
+import { closeSocket, FaultyServer } from '../helpers/faulty-server.js';
 import {
   type Carrier,
   call,
@@ -13,7 +13,7 @@ import {
   expectNoTrace,
   factsOf,
   methods,
-  settled,
+  settle,
   watch,
 } from '../helpers/meeting.js';
 import { deadPort } from '../helpers/ports.js';
@@ -33,7 +33,7 @@ function eachWay(run: (carrier: Carrier, method: (typeof methods)[number]) => Pr
 }
 
 async function failure(carrier: Carrier, method: (typeof methods)[number], baseUrl: string, options = {}) {
-  const { error } = await settled(call(clientOf(carrier, baseUrl, options), method));
+  const { error } = await settle(call(clientOf(carrier, baseUrl, options), method));
   expectNoTrace(error);
   return error;
 }
@@ -82,7 +82,7 @@ describe.each([
   ['6', 'ECONNRESET'],
 ])('%s: connect that fails with %s is tried three times, and nothing was sent', (_row, code) => {
   eachWay(async (carrier, method) => {
-    const connect = connecting((socket) => {
+    const connect = replaceConnect((socket) => {
       const problem = Object.assign(new Error(`connect ${code}`), { code, syscall: 'connect' });
       process.nextTick(() => socket.destroy(problem));
     });
@@ -94,7 +94,7 @@ describe.each([
 
 describe('several addresses that do not respond in time are tried three times, and nothing was sent', () => {
   eachWay(async (carrier, method) => {
-    connecting((socket) => {
+    replaceConnect((socket) => {
       const each = ['10.0.0.1', '10.0.0.2'].map((address) =>
         Object.assign(new Error(`connect ETIMEDOUT ${address}`), { code: 'ETIMEDOUT', syscall: 'connect' }),
       );
@@ -113,7 +113,7 @@ describe('several addresses that do not respond in time are tried three times, a
 /** The platform's fetch does not tell that it was still connecting, so there a write counts as unknown. */
 describe('a connection that does not come about in time', () => {
   eachWay(async (carrier, method) => {
-    const connect = connecting(() => {});
+    const connect = replaceConnect(() => {});
     const error = await failure(carrier, method, 'http://127.0.0.1:9876', { timeoutMs: 80 });
     const overHttp = { phase: 'connect', outcome: 'not_sent', attempts: 3 };
     const overFetch = { phase: 'exchange', outcome: 'unknown', attempts: method === 'GET' ? 3 : 1 };
@@ -124,7 +124,7 @@ describe('a connection that does not come about in time', () => {
 });
 
 /** Puts something else in the place of connecting, as the operating system would. */
-function connecting(instead: (socket: Socket) => void) {
+function replaceConnect(instead: (socket: Socket) => void) {
   const spy = vi.spyOn(Socket.prototype, 'connect');
   return spy.mockImplementation(function (this: Socket) {
     Reflect.set(this, 'connecting', true);
@@ -170,7 +170,7 @@ describe('a certificate that cannot be trusted', () => {
   ] as const;
   describe.each(certificates)('%s: %s, one connection, nothing sent', (_title, reason, identity) => {
     eachWay(async (carrier, method) => {
-      const server = await FaultyServer.start(succeeds, { identity });
+      const server = await FaultyServer.start(succeed, { identity });
       const error = await failure(carrier, method, `https://localhost:${server.port}`);
       expectFacts(error, { ...unreached, reason, attempts: 1 });
       expect(server.requests).toHaveLength(0);
@@ -181,7 +181,7 @@ describe('a certificate that cannot be trusted', () => {
 
   describe('that is right: the call succeeds', () => {
     eachWay(async (carrier, method) => {
-      const server = await FaultyServer.start(succeeds, { identity: authority.issue('localhost') });
+      const server = await FaultyServer.start(succeed, { identity: authority.issue('localhost') });
       await call(clientOf(carrier, `https://localhost:${server.port}`), method);
       expect(server.requests).toHaveLength(1);
       await server.close();
@@ -192,7 +192,7 @@ describe('a certificate that cannot be trusted', () => {
 /** A `fetch` reports a code that a connection has in its middle, too. Ours knows that there was none. */
 describe('https to a port that speaks http: one connection, nothing sent, as far as can be told', () => {
   eachWay(async (carrier, method) => {
-    const server = await FaultyServer.start(succeeds, {
+    const server = await FaultyServer.start(succeed, {
       onConnect: (socket) => socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
     });
     const error = await failure(carrier, method, `https://localhost:${server.port}`);
@@ -207,7 +207,7 @@ describe('https to a port that speaks http: one connection, nothing sent, as far
 
 describe('a connection that closes in the TLS handshake', () => {
   eachWay(async (carrier, method) => {
-    const server = await FaultyServer.start(closes, {
+    const server = await FaultyServer.start(closeSocket, {
       onConnect: (socket) => socket.once('data', () => socket.end()),
     });
     const error = await failure(carrier, method, `https://localhost:${server.port}`);

@@ -4,7 +4,7 @@ import { fetch as undiciFetch } from 'undici';
 import { describe, expect, test, vi } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
 import { canaryKey } from '../helpers/canary.js';
-import { call, expectNoTrace, methods, settled, watch } from '../helpers/meeting.js';
+import { call, expectNoTrace, methods, settle, watch } from '../helpers/meeting.js';
 
 watch();
 
@@ -22,7 +22,7 @@ function clientWith(
   return { client, calls };
 }
 
-function throwing(): never {
+function throwError(): never {
   throw new Error('read');
 }
 
@@ -44,7 +44,7 @@ const faults: [title: string, () => unknown][] = [
 describe.each(faults)('a fetch that %s', (_title, behaviour) => {
   test.each(methods)('%s: ConnectionError, outcome unknown, not tried again', async (method) => {
     const { client, calls } = clientWith(behaviour);
-    const { error } = await settled(call(client, method));
+    const { error } = await settle(call(client, method));
     expect(error).toMatchObject({ name: 'ConnectionError', phase: 'exchange', outcome: 'unknown' });
     expectNoTrace(error);
     expect(calls).toHaveBeenCalledTimes(1);
@@ -98,7 +98,7 @@ describe.each(mistakes)('a fetch that throws %s', (_title, thrown, shown) => {
       const error = thrown();
       throw typeof error === 'object' ? Object.assign(error ?? {}, { request }) : error;
     });
-    const { error } = await settled(call(client, method));
+    const { error } = await settle(call(client, method));
     expect(error).toMatchObject({ name: 'ConnectionError', phase: 'exchange', outcome: 'unknown' });
     expect(String(error)).toContain(`because the function passed as fetch threw ${shown}.`);
     expectNoTrace(error);
@@ -119,7 +119,7 @@ test.each([
     const { client, calls } = clientWith(() => {
       throw Object.assign(new Error(message), { name });
     });
-    const { error } = await settled(call(client, 'GET'));
+    const { error } = await settle(call(client, 'GET'));
     expect(error).toMatchObject({ name: 'ConnectionError', phase: 'exchange', reason: 'network' });
     expect(calls).toHaveBeenCalledTimes(3);
   },
@@ -131,7 +131,7 @@ test.each([
 ])('a port that the fetch of %s forbids is named, and not tried again', async (_name, fetch) => {
   const calls = vi.fn(fetch);
   const options = { apiKey: canaryKey, baseUrl: 'https://127.0.0.1:1', fetch: calls };
-  const { error } = await settled(call(new PaymentsClient(options), 'POST'));
+  const { error } = await settle(call(new PaymentsClient(options), 'POST'));
   expect(error).toMatchObject({ name: 'ConnectionError', reason: 'fetch', attempts: 1 });
   // Words prove nothing: another fetch may use them for something else.
   expect(error).toMatchObject({ phase: 'exchange', outcome: 'unknown' });
@@ -150,7 +150,7 @@ test('a failure before fetch is called is not the network: the call ends at once
     },
   );
   const { client, calls } = clientWith(() => undefined);
-  const { error } = await settled(call(client, 'GET'));
+  const { error } = await settle(call(client, 'GET'));
   expect(error).toBeInstanceOf(ConfigurationError);
   expect(error).toMatchObject({
     operation: 'balance.retrieve',
@@ -164,7 +164,7 @@ test('a failure before fetch is called is not the network: the call ends at once
 
 test('no port is forbidden without the option fetch', async () => {
   const client = new PaymentsClient({ apiKey: canaryKey, baseUrl: 'https://127.0.0.1:1', maxRetries: 0 });
-  const { error } = await settled(call(client, 'POST'));
+  const { error } = await settle(call(client, 'POST'));
   expect(error).toMatchObject({ phase: 'connect', reason: 'ECONNREFUSED', outcome: 'not_sent' });
 });
 
@@ -174,7 +174,7 @@ test('a fetch whose response was read already is told so', async () => {
     return response;
   };
   const read = clientWith(() => logs(Response.json({ code: 0, data: {} })));
-  const { error } = await settled(call(read.client, 'GET'));
+  const { error } = await settle(call(read.client, 'GET'));
   expect(error).toMatchObject({ name: 'ConnectionError', phase: 'body' });
   expect(String(error)).toContain('returned a Response whose body was read already: read a clone() of it');
   expect(read.calls).toHaveBeenCalledTimes(1);
@@ -182,7 +182,7 @@ test('a fetch whose response was read already is told so', async () => {
 
 test('a fetch that returns the response of a network error may be called again for a GET', async () => {
   const { client, calls } = clientWith(() => Response.error(), 1);
-  const { error } = await settled(call(client, 'GET'));
+  const { error } = await settle(call(client, 'GET'));
   expect(error).toMatchObject({ name: 'ConnectionError', phase: 'exchange', reason: 'network' });
   expect(calls).toHaveBeenCalledTimes(2);
 });
@@ -196,7 +196,7 @@ test('a response whose stream cannot be iterated, as in Safari, is read', async 
 
 test('a fetch that never settles and ignores its signal is left when time is up', async () => {
   const { client, calls } = clientWith(() => new Promise(() => {}), 0);
-  const { error } = await settled(client.balance.retrieve({ timeoutMs: 50 }));
+  const { error } = await settle(client.balance.retrieve({ timeoutMs: 50 }));
   expect(error).toMatchObject({ name: 'TimeoutError', scope: 'attempt' });
   expect(calls).toHaveBeenCalledTimes(1);
 });
@@ -206,7 +206,7 @@ test('a response whose body fails in the middle is a failed connection in its bo
   const { client, calls } = clientWith(
     () => new Response(body(), { headers: { 'content-type': 'application/json' } }),
   );
-  const { error } = await settled(call(client, 'POST'));
+  const { error } = await settle(call(client, 'POST'));
   expect(error).toMatchObject({ name: 'ConnectionError', phase: 'body', outcome: 'unknown' });
   expectNoTrace(error);
   expect(calls).toHaveBeenCalledTimes(1);
@@ -229,7 +229,7 @@ test('a body of more than 8 MiB is refused in a stream of text, too, and no more
   const { client, calls } = clientWith(() =>
     Object.defineProperty(new Response(), 'body', { value: body() }),
   );
-  const { error } = await settled(call(client, 'GET'));
+  const { error } = await settle(call(client, 'GET'));
   expect(error).toMatchObject({ name: 'InvalidResponseError', reason: 'too_large' });
   expect(chunks).toBe(8);
   expect(calls).toHaveBeenCalledTimes(1);
@@ -243,7 +243,7 @@ test('a fetch is called with redirect: manual, and its opaque response to one is
       status: { value: 0 },
     });
   });
-  const { error } = await settled(call(client, 'POST'));
+  const { error } = await settle(call(client, 'POST'));
   expect(error).toMatchObject({ name: 'InvalidResponseError', reason: 'redirect', outcome: 'unknown' });
 });
 
@@ -264,7 +264,7 @@ test('a header that no HTTP response may have is left out of the error, whose ou
     0,
     { end: ({ outcome }) => ends.push(outcome) },
   );
-  const { error } = await settled(call(client, 'POST'));
+  const { error } = await settle(call(client, 'POST'));
   expect(error).toMatchObject({ name: 'ServerError', outcome: 'unknown', requestId: 'req_1' });
   expect([...Object(error).headers.keys()]).toEqual(['x-request-id']);
   expect(ends).toEqual(['unknown']);
@@ -279,7 +279,7 @@ const wrongHeaders: [title: string, headers: unknown][] = [
   [
     'throw text that holds the key',
     {
-      get: throwing,
+      get: throwError,
       forEach() {
         throw new Error(`failed with ${canaryKey}`);
       },
@@ -300,7 +300,7 @@ describe.each(wrongHeaders)('a fetch that gives a Response whose headers %s', (_
         end: ({ outcome }) => ends.push(outcome),
       },
     );
-    const { error } = await settled(call(client, 'POST'));
+    const { error } = await settle(call(client, 'POST'));
     expect(error).toMatchObject({ name: 'ConnectionError', reason: 'fetch', outcome: 'unknown' });
     expectNoTrace(error);
     expect(failures).toEqual([error]);
@@ -324,7 +324,7 @@ test.each([null, '{"code":0}', new Uint8Array([1])])(
   'a fetch that gives a body which cannot be read (%j) has failed, outcome unknown',
   async (body) => {
     const { client, calls } = clientWith(() => ({ status: 200, headers: new Headers(), body }));
-    const { error } = await settled(call(client, 'GET'));
+    const { error } = await settle(call(client, 'GET'));
     expect(error).toMatchObject({ name: 'ConnectionError', reason: 'fetch', outcome: 'unknown' });
     expect(String(error)).toContain('the function passed as fetch returned no Response');
     expect(calls).toHaveBeenCalledTimes(1);

@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { failsFirst, rightBody, succeeds } from '../helpers/bodies.js';
+import { failFirst, rightBody, succeed } from '../helpers/bodies.js';
 import { faultTable, notHttp } from '../helpers/fault-table.js';
 import {
   type Behaviour,
-  closes,
+  closeSocket,
   FaultyServer,
   rawResponse,
-  resets,
-  stalls,
-  writes,
+  resetSocket,
+  stall,
+  writeBytes,
 } from '../helpers/faulty-server.js';
 import { call, carriers, clientOf, meet, watch } from '../helpers/meeting.js';
 
@@ -23,7 +23,7 @@ const short = { timeoutMs: 400 };
 faultTable([
   {
     title: 'reset after the request was sent',
-    fault: () => resets,
+    fault: () => resetSocket,
     expected: { ...lost, reason: 'ECONNRESET' },
     get: 3,
     write: 1,
@@ -31,7 +31,7 @@ faultTable([
   },
   {
     title: 'closed after the request was sent',
-    fault: () => closes,
+    fault: () => closeSocket,
     expected: { ...lost, reason: 'ECONNRESET' },
     overFetch: { reason: 'UND_ERR_SOCKET' },
     get: 3,
@@ -40,7 +40,7 @@ faultTable([
   },
   {
     title: 'silence instead of a response',
-    fault: () => stalls,
+    fault: () => stall,
     expected: { error: 'TimeoutError', scope: 'attempt', phase: 'exchange', reason: 'timeout' },
     get: 3,
     write: 1,
@@ -50,7 +50,7 @@ faultTable([
   },
   {
     title: 'an interim answer, then closed',
-    fault: () => writes('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n', 'close'),
+    fault: () => writeBytes('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n', 'close'),
     expected: { ...lost, reason: 'ECONNRESET' },
     overFetch: { reason: 'UND_ERR_SOCKET' },
     get: 3,
@@ -76,7 +76,7 @@ faultTable([
     },
   ].map(({ title, bytes, reason, newer }) => ({
     title,
-    fault: () => writes(bytes),
+    fault: () => writeBytes(bytes),
     expected: { ...lost, reason },
     overFetch: { reason: notHttp(reason, newer) },
     get: 1,
@@ -86,7 +86,7 @@ faultTable([
   {
     title: '101',
     fault: () =>
-      writes('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
+      writeBytes('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
     expected: { ...lost, reason: 'protocol' },
     get: 1,
     write: 1,
@@ -95,7 +95,7 @@ faultTable([
   },
   {
     title: 'more headers than are read',
-    fault: () => writes(`HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`),
+    fault: () => writeBytes(`HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`),
     expected: { ...lost, reason: 'HPE_HEADER_OVERFLOW' },
     overFetch: { reason: 'UND_ERR_HEADERS_OVERFLOW' },
     get: 1,
@@ -118,7 +118,7 @@ test('a 101 leaves no connection open', async () => {
 /** The platform's fetch waits for more, until its time is up. */
 test('a 101 without a protocol fails at once, too', async () => {
   const { error, requests, durationMs } = await meet(
-    writes('HTTP/1.1 101 Switching\r\n\r\n'),
+    writeBytes('HTTP/1.1 101 Switching\r\n\r\n'),
     'http',
     'POST',
   );
@@ -128,11 +128,11 @@ test('a 101 without a protocol fails at once, too', async () => {
 });
 
 /** Answers the first request of a connection, and drops the connection when a second comes. */
-function dropsReused(): Behaviour {
+function dropReused(): Behaviour {
   const used = new WeakSet<object>();
   return (socket, request) => {
     if (used.has(socket)) socket.resetAndDestroy();
-    else succeeds(socket, request);
+    else succeed(socket, request);
     used.add(socket);
   };
 }
@@ -140,7 +140,7 @@ function dropsReused(): Behaviour {
 test.each(carriers)(
   'over %s a GET survives the loss of a kept connection, a POST is sent once',
   async (carrier) => {
-    const server = await FaultyServer.start(dropsReused());
+    const server = await FaultyServer.start(dropReused());
     const client = clientOf(carrier, server.url);
     await call(client, 'GET');
     await nextTurn();
@@ -175,13 +175,13 @@ test.each(carriers)(
 );
 
 test.each(carriers)('over %s a GET succeeds when the reset passes', async (carrier) => {
-  const { error, requests } = await meet(failsFirst(2, resets), carrier, 'GET');
+  const { error, requests } = await meet(failFirst(2, resetSocket), carrier, 'GET');
   expect(error).toBeUndefined();
   expect(requests).toHaveLength(3);
 });
 
 test("a new client's first calls, made at once, share their connections with all later ones", async () => {
-  const server = await FaultyServer.start(succeeds);
+  const server = await FaultyServer.start(succeed);
   const client = clientOf('http', server.url);
   const twoCalls = () => Promise.all([call(client, 'GET'), call(client, 'GET')]);
   await twoCalls();

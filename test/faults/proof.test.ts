@@ -5,10 +5,10 @@ import type { PaymentsClientOptions } from 'merchant-payments';
 import nodeFetch from 'node-fetch';
 import { fetch as undiciFetch } from 'undici';
 import { describe, expect, test, vi } from 'vitest';
-import { succeeds } from '../helpers/bodies.js';
+import { succeed } from '../helpers/bodies.js';
 import { Authority } from '../helpers/certificate.js';
-import { FaultyServer, resets } from '../helpers/faulty-server.js';
-import { call, clientOf, expectNoTrace, settled, watch } from '../helpers/meeting.js';
+import { FaultyServer, resetSocket } from '../helpers/faulty-server.js';
+import { call, clientOf, expectNoTrace, settle, watch } from '../helpers/meeting.js';
 import { deadPort } from '../helpers/ports.js';
 
 watch();
@@ -31,7 +31,7 @@ function trustAuthority(): void {
 }
 
 async function failureOfPost(baseUrl: string, fetch: PaymentsClientOptions['fetch']) {
-  const { error } = await settled(call(clientOf('http', baseUrl, { fetch }), 'POST'));
+  const { error } = await settle(call(clientOf('http', baseUrl, { fetch }), 'POST'));
   expectNoTrace(error);
   return error;
 }
@@ -44,7 +44,7 @@ describe.each(carriers)('over %s', (_name, fetch) => {
 
   test('a POST to a stranger with a certificate of its own was not sent', async () => {
     trustAuthority();
-    const server = await FaultyServer.start(succeeds, { identity: new Authority('localhost').identity });
+    const server = await FaultyServer.start(succeed, { identity: new Authority('localhost').identity });
     const error = await failureOfPost(`https://localhost:${server.port}`, fetch);
     expect(error).toMatchObject({ reason: 'DEPTH_ZERO_SELF_SIGNED_CERT', outcome: 'not_sent', attempts: 1 });
     expect(server.requests).toHaveLength(0);
@@ -53,11 +53,11 @@ describe.each(carriers)('over %s', (_name, fetch) => {
 
   test('a POST whose kept connection breaks may have been done, and is sent once', async () => {
     const server = await FaultyServer.start((socket, request) =>
-      (request.method === 'GET' ? succeeds : resets)(socket, request),
+      (request.method === 'GET' ? succeed : resetSocket)(socket, request),
     );
     const client = clientOf('http', server.url, { fetch });
     await call(client, 'GET');
-    const { error } = await settled(call(client, 'POST'));
+    const { error } = await settle(call(client, 'POST'));
     expect(error).toMatchObject({ phase: 'exchange', outcome: 'unknown', attempts: 1 });
     expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'POST']);
     await server.close();
@@ -107,7 +107,7 @@ test.each([
 ])(
   'EHOSTUNREACH from read, as %s reports it, leaves a POST in doubt: it is sent once',
   async (_name, failure) => {
-    const server = await FaultyServer.start(succeeds);
+    const server = await FaultyServer.start(succeed);
     const error = await failureOfPost(server.url, async (url, init) => {
       await undiciFetch(url, init);
       throw failure();
@@ -133,7 +133,7 @@ test.each([
 ])(
   'a fetch of the %s whose second request fails leaves a POST in doubt: it is sent once',
   async (_name, fetch) => {
-    const server = await FaultyServer.start(succeeds);
+    const server = await FaultyServer.start(succeed);
     for (const second of [
       'http://audit.invalid/',
       `http://127.0.0.1:${deadPort}/`,

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import unauthorized from '../fixtures/unauthorized.json' with { type: 'json' };
 import { canaryKey } from '../helpers/canary.js';
 import { type Fault, faultTable } from '../helpers/fault-table.js';
-import { type Behaviour, FaultyServer, respondsWith } from '../helpers/faulty-server.js';
-import { call, carriers, clientOf, factsOf, meet, methods, settled, watch } from '../helpers/meeting.js';
+import { type Behaviour, FaultyServer, respondWith } from '../helpers/faulty-server.js';
+import { call, carriers, clientOf, factsOf, meet, methods, settle, watch } from '../helpers/meeting.js';
 
 watch();
 
@@ -32,7 +32,7 @@ faultTable([
   ...statuses.flatMap(([list, error, get, write, outcome]) =>
     list.map((status) => ({
       title: `status ${status}`,
-      fault: () => respondsWith(status, refusal(status)),
+      fault: () => respondWith(status, refusal(status)),
       expected: { error, status, apiCode: status, apiMessage: `No, says ${status}` },
       get,
       write,
@@ -41,7 +41,7 @@ faultTable([
   ),
   {
     title: '401 as in the spec',
-    fault: () => respondsWith(401, JSON.stringify(unauthorized)),
+    fault: () => respondWith(401, JSON.stringify(unauthorized)),
     expected: { error: 'AuthenticationError', status: 401, apiCode: 401, apiMessage: 'Unauthorized' },
     get: 1,
     write: 1,
@@ -52,7 +52,7 @@ faultTable([
   {
     title: 'HTML 502 of a proxy',
     fault: () =>
-      respondsWith(502, `<h1>Bad gateway</h1>${'<p>x</p>'.repeat(99)}`, { 'content-type': 'text/html' }),
+      respondWith(502, `<h1>Bad gateway</h1>${'<p>x</p>'.repeat(99)}`, { 'content-type': 'text/html' }),
     expected: { error: 'ServerError', status: 502, apiCode: undefined, apiMessage: undefined },
     get: 3,
     write: 1,
@@ -68,7 +68,7 @@ faultTable([
   },
   {
     title: 'JSON that calls itself text',
-    fault: () => respondsWith(401, '{"code":401,"message":"Unauthorized"}', { 'content-type': 'text/plain' }),
+    fault: () => respondWith(401, '{"code":401,"message":"Unauthorized"}', { 'content-type': 'text/plain' }),
     expected: { error: 'AuthenticationError', apiMessage: 'Unauthorized' },
     get: 1,
     write: 1,
@@ -77,7 +77,7 @@ faultTable([
   },
   {
     title: 'a code of text beside the message',
-    fault: () => respondsWith(409, '{"code":"PRODUCT_ARCHIVED","message":"Product is archived"}'),
+    fault: () => respondWith(409, '{"code":"PRODUCT_ARCHIVED","message":"Product is archived"}'),
     expected: { error: 'ConflictError', apiCode: 'PRODUCT_ARCHIVED', apiMessage: 'Product is archived' },
     get: 1,
     write: 1,
@@ -86,7 +86,7 @@ faultTable([
   },
   {
     title: 'an error with a message of its own',
-    fault: () => respondsWith(422, '{"error":{"message":"price is too low"}}'),
+    fault: () => respondWith(422, '{"error":{"message":"price is too low"}}'),
     expected: { error: 'InvalidRequestError', apiCode: undefined, apiMessage: 'price is too low' },
     get: 1,
     write: 1,
@@ -95,7 +95,7 @@ faultTable([
   {
     title: 'problem+json',
     fault: () =>
-      respondsWith(422, '{"title":"No","status":422}', { 'content-type': 'application/problem+json' }),
+      respondWith(422, '{"title":"No","status":422}', { 'content-type': 'application/problem+json' }),
     expected: {
       error: 'InvalidRequestError',
       apiCode: undefined,
@@ -107,7 +107,7 @@ faultTable([
   },
   {
     title: 'code 401 in a 200',
-    fault: () => respondsWith(200, refusal(401)),
+    fault: () => respondWith(200, refusal(401)),
     expected: { error: 'AuthenticationError', status: 200, apiCode: 401 },
     get: 1,
     write: 1,
@@ -115,7 +115,7 @@ faultTable([
   },
   {
     title: 'code 500 in a 200',
-    fault: () => respondsWith(200, refusal(500)),
+    fault: () => respondWith(200, refusal(500)),
     expected: { error: 'ServerError', status: 200, apiCode: 500 },
     get: 1,
     write: 1,
@@ -123,7 +123,7 @@ faultTable([
   },
   {
     title: 'code 1 in a 200',
-    fault: () => respondsWith(200, refusal(1)),
+    fault: () => respondWith(200, refusal(1)),
     expected: { error: 'ApiError', status: 200, apiCode: 1 },
     get: 1,
     write: 1,
@@ -131,7 +131,7 @@ faultTable([
   },
   {
     title: 'code 0 in a 500',
-    fault: () => respondsWith(500, '{"code":0,"message":"success","data":{}}'),
+    fault: () => respondWith(500, '{"code":0,"message":"success","data":{}}'),
     expected: { error: 'ServerError', status: 500 },
     get: 3,
     write: 1,
@@ -140,7 +140,7 @@ faultTable([
 ]);
 
 /** A server that repeats the key wherever it can: body, header, status text. */
-function echoes(status: number): Behaviour {
+function echoKey(status: number): Behaviour {
   return (socket, { headers }) => {
     const line = headers.find((header) => header.toLowerCase().startsWith('x-api-key')) ?? '';
     const key = line.slice(line.indexOf(':') + 1).trim();
@@ -160,7 +160,7 @@ test.each(carriers)(
   async (carrier) => {
     for (const status of [200, 302, 400, 401, 429, 500]) {
       for (const method of methods) {
-        const { error } = await meet(echoes(status), carrier, method);
+        const { error } = await meet(echoKey(status), carrier, method);
         expect(error).toMatchObject({ attempts: expect.any(Number) });
         if (status === 401)
           expect(error).toMatchObject({ apiMessage: expect.stringContaining('[redacted]') });
@@ -172,7 +172,7 @@ test.each(carriers)(
 test.each(carriers)('over %s a key at the edge of the snippet is not shown in part', async (carrier) => {
   for (let before = 165; before <= 200; before += 5) {
     const body = `${'-'.repeat(before)}${canaryKey}`;
-    const { error } = await meet(respondsWith(401, body), carrier, 'GET');
+    const { error } = await meet(respondWith(401, body), carrier, 'GET');
     const { bodySnippet } = factsOf(error, ['bodySnippet']);
     expect(bodySnippet).toMatch(/^-+(?:\[[redact]*\]?)?$/);
   }
@@ -180,14 +180,14 @@ test.each(carriers)('over %s a key at the edge of the snippet is not shown in pa
 
 test.each(carriers)('over %s a long key is not shown in part either', async (carrier) => {
   const apiKey = `long-${'k'.repeat(3_000)}`;
-  const server = await FaultyServer.start(respondsWith(401, `${apiKey}${apiKey}`));
-  const { error } = await settled(call(clientOf(carrier, server.url, { apiKey }), 'GET'));
+  const server = await FaultyServer.start(respondWith(401, `${apiKey}${apiKey}`));
+  const { error } = await settle(call(clientOf(carrier, server.url, { apiKey }), 'GET'));
   expect(error).toMatchObject({ bodySnippet: '[redacted][redacted]' });
   await server.close();
 });
 
 test.each(carriers)('over %s no redirect is followed, whatever its status and target', async (carrier) => {
-  const target = await FaultyServer.start(respondsWith(200, '{}'));
+  const target = await FaultyServer.start(respondWith(200, '{}'));
   for (const status of [301, 302, 303, 304, 307, 308]) {
     const locations = [
       undefined,
@@ -200,7 +200,7 @@ test.each(carriers)('over %s no redirect is followed, whatever its status and ta
     for (const location of locations) {
       for (const method of methods) {
         const headers = location === undefined ? {} : { location };
-        const { error, requests } = await meet(respondsWith(status, '', headers), carrier, method);
+        const { error, requests } = await meet(respondWith(status, '', headers), carrier, method);
         const expected = { name: 'InvalidResponseError', reason: 'redirect', outcome: 'unknown', status };
         expect(error).toMatchObject({ ...expected, attempts: 1 });
         expect(String(error)).not.toMatch(/elsewhere|canary|passwd/);
@@ -208,7 +208,7 @@ test.each(carriers)('over %s no redirect is followed, whatever its status and ta
       }
     }
   }
-  const { error } = await meet(respondsWith(307, '', { location: target.url }), carrier, 'GET');
+  const { error } = await meet(respondWith(307, '', { location: target.url }), carrier, 'GET');
   expect(String(error)).toContain(`127.0.0.1:${target.port}`);
   expect(target.connections).toBe(0);
   await target.close();
@@ -218,7 +218,7 @@ test.each([
   ['http', 1],
   ['fetch', 2],
 ] as const)('over %s a POST that got a 421 is sent %i times, by one attempt', async (carrier, times) => {
-  const { error, requests } = await meet(respondsWith(421, refusal(421)), carrier, 'POST');
+  const { error, requests } = await meet(respondWith(421, refusal(421)), carrier, 'POST');
   expect(error).toMatchObject({ name: 'ApiError', status: 421, outcome: 'rejected', attempts: 1 });
   expect(requests).toHaveLength(times);
 });

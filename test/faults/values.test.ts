@@ -6,8 +6,8 @@ import product from '../fixtures/product-created.json' with { type: 'json' };
 import list from '../fixtures/product-list.json' with { type: 'json' };
 import updated from '../fixtures/product-updated.json' with { type: 'json' };
 import { bodyCanary } from '../helpers/canary.js';
-import { FaultyServer, respondsWith } from '../helpers/faulty-server.js';
-import { carriers, clientOf, expectNoTrace, settled, watch } from '../helpers/meeting.js';
+import { FaultyServer, respondWith } from '../helpers/faulty-server.js';
+import { carriers, clientOf, expectNoTrace, settle, watch } from '../helpers/meeting.js';
 
 watch();
 
@@ -34,12 +34,12 @@ const operations = {
 type Operation = keyof typeof operations;
 
 /** Calls a server that answers with the spec's data, changed; `undefined` takes a field away. */
-async function answered(carrier: (typeof carriers)[number], name: Operation, change: object) {
+async function callWithAnswer(carrier: (typeof carriers)[number], name: Operation, change: object) {
   const { data, call } = operations[name];
   const body = JSON.stringify({ code: 0, message: 'success', data: { ...data, ...change } });
   // Numbers beyond JavaScript's own go over the wire as they are written here.
-  const server = await FaultyServer.start(respondsWith(200, body.replace(/"raw:([^"]*)"/g, '$1')));
-  const ended = await settled(call(clientOf(carrier, server.url)));
+  const server = await FaultyServer.start(respondWith(200, body.replace(/"raw:([^"]*)"/g, '$1')));
+  const ended = await settle(call(clientOf(carrier, server.url)));
   expect(server.requests).toHaveLength(1);
   await server.close();
   expectNoTrace(ended.error);
@@ -144,7 +144,7 @@ const accepted: [row: string, Operation, change: object, value: object][] = [
 
 describe.each(carriers)('over %s', (carrier) => {
   test.each(refused)('%s (%s): refused by its path, not its value', async (_row, operation, change, path) => {
-    const { error } = await answered(carrier, operation, { ...change, secretField: bodyCanary });
+    const { error } = await callWithAnswer(carrier, operation, { ...change, secretField: bodyCanary });
     const expected = {
       name: 'InvalidResponseError',
       reason: 'schema',
@@ -157,7 +157,7 @@ describe.each(carriers)('over %s', (carrier) => {
   });
 
   test.each(accepted)('%s (%s)', async (_row, operation, change, value) => {
-    expect((await answered(carrier, operation, change)).value).toMatchObject(value);
+    expect((await callWithAnswer(carrier, operation, change)).value).toMatchObject(value);
   });
 });
 
@@ -168,7 +168,7 @@ test('iteration ends on an empty page, and at the last page, whatever the totals
   ] as const) {
     const pagination = { page: 1, size: 2, total: 99, totalPages: pages };
     const body = JSON.stringify({ code: 0, message: 'success', data: { items, pagination } });
-    const server = await FaultyServer.start(respondsWith(200, body));
+    const server = await FaultyServer.start(respondWith(200, body));
     const ids: string[] = [];
     for await (const { id } of clientOf('http', server.url).products.list()) ids.push(id);
     expect(ids).toHaveLength(items.length);

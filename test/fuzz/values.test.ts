@@ -53,9 +53,9 @@ describe('timestamps, whatever is sent', () => {
   /** ISO 8601 of a date as a clock in another zone shows it. */
   function inZone(at: Date, minutes: number): string {
     const local = new Date(at.getTime() + minutes * 60_000).toISOString().slice(0, -1);
-    const two = (value: number) => String(value).padStart(2, '0');
+    const twoDigits = (value: number) => String(value).padStart(2, '0');
     const ahead = Math.abs(minutes);
-    return `${local}${minutes < 0 ? '-' : '+'}${two(Math.floor(ahead / 60))}:${two(ahead % 60)}`;
+    return `${local}${minutes < 0 ? '-' : '+'}${twoDigits(Math.floor(ahead / 60))}:${twoDigits(ahead % 60)}`;
   }
 
   it('gives one date for milliseconds, ISO 8601 in UTC and in any zone', () =>
@@ -76,8 +76,8 @@ describe('timestamps, whatever is sent', () => {
         fc.integer({ min: 0, max: 13 }),
         fc.integer({ min: 0, max: 32 }),
         (year, month, day) => {
-          const two = (value: number) => String(value).padStart(2, '0');
-          const text = `${year}-${two(month)}-${two(day)}T12:00:00Z`;
+          const twoDigits = (value: number) => String(value).padStart(2, '0');
+          const text = `${year}-${twoDigits(month)}-${twoDigits(day)}T12:00:00Z`;
           const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
           const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
           const exists = day >= 1 && day <= days;

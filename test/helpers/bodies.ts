@@ -8,11 +8,11 @@ export function rightBody(method: string): string {
 }
 
 /** Responds as the spec says. */
-export const succeeds: Behaviour = (socket, { method }) => {
+export const succeed: Behaviour = (socket, { method }) => {
   socket.write(rawResponse(200, rightBody(method)));
 };
 
 /** Misbehaves for the first requests, and succeeds from then on. */
-export function failsFirst(count: number, fault: Behaviour): Behaviour {
-  return (socket, request) => (request.number <= count ? fault : succeeds)(socket, request);
+export function failFirst(count: number, fault: Behaviour): Behaviour {
+  return (socket, request) => (request.number <= count ? fault : succeed)(socket, request);
 }

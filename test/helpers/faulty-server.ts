@@ -111,13 +111,13 @@ export function rawResponse(
 }
 
 /** Responds to every request alike. */
-export function respondsWith(...whole: Parameters<typeof rawResponse>): Behaviour {
+export function respondWith(...whole: Parameters<typeof rawResponse>): Behaviour {
   const bytes = rawResponse(...whole);
   return (socket) => socket.write(bytes);
 }
 
 /** Responds with bytes that need not be HTTP, and then closes if asked to. */
-export function writes(bytes: string | Buffer, then: 'open' | 'close' | 'reset' = 'open'): Behaviour {
+export function writeBytes(bytes: string | Buffer, then: 'open' | 'close' | 'reset' = 'open'): Behaviour {
   return (socket) => {
     socket.write(bytes, () => {
       if (then === 'close') socket.end();
@@ -128,10 +128,10 @@ export function writes(bytes: string | Buffer, then: 'open' | 'close' | 'reset' 
 }
 
 /** Says nothing and keeps the connection. */
-export const stalls: Behaviour = () => {};
+export const stall: Behaviour = () => {};
 
 /** Breaks the connection with RST. */
-export const resets: Behaviour = (socket) => socket.resetAndDestroy();
+export const resetSocket: Behaviour = (socket) => socket.resetAndDestroy();
 
 /** Ends the connection with FIN. */
-export const closes: Behaviour = (socket) => socket.end();
+export const closeSocket: Behaviour = (socket) => socket.end();

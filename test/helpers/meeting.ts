@@ -51,7 +51,7 @@ export async function meet(
   const handles = openHandles();
   const client = clientOf(carrier, server.url, options);
   const startedAt = performance.now();
-  const { value, error } = await settled(call(client, method, signal));
+  const { value, error } = await settle(call(client, method, signal));
   const durationMs = performance.now() - startedAt;
   const { requests, connections } = server;
   await server.close();
@@ -68,7 +68,7 @@ export function factsOf(error: unknown, names: readonly string[]): Record<string
   );
 }
 
-export async function settled(promise: Promise<unknown>): Promise<{ value: unknown; error: unknown }> {
+export async function settle(promise: Promise<unknown>): Promise<{ value: unknown; error: unknown }> {
   try {
     return { value: await promise, error: undefined };
   } catch (error) {

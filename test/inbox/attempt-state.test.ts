@@ -9,7 +9,7 @@ import {
 
 const events: AttemptEvent[] = ['commit', 'done', 'committed', 'taken', 'ended', 'returned'];
 
-const reached = (...given: AttemptEvent[]) => given.reduce<AttemptState>(stateAfter, 'open');
+const stateAfterAll = (...given: AttemptEvent[]) => given.reduce<AttemptState>(stateAfter, 'open');
 
 /** Every history of up to six events. */
 const histories = (length: number): AttemptEvent[][] =>
@@ -26,12 +26,12 @@ describe('the state of an attempt', () => {
     [['done', 'taken', 'ended'], 'taken'],
     [['ended', 'taken', 'returned'], 'taken'],
   ])('after %j is %s', (given, state) => {
-    expect(reached(...given)).toBe(state);
+    expect(stateAfterAll(...given)).toBe(state);
   });
 
   it('lets one commit() or done() begin, and none once it is over', () => {
     for (const given of histories(5)) {
-      const before = reached(...given);
+      const before = stateAfterAll(...given);
       if (before !== 'open')
         for (const event of ['commit', 'done'] as const) expect(stateAfter(before, event)).toBe(before);
     }
@@ -39,19 +39,19 @@ describe('the state of an attempt', () => {
 
   it("is never somebody else's once commit() has succeeded, and stays that until the function has ended", () => {
     for (const given of histories(3)) {
-      const state = reached('commit', 'committed', ...given);
+      const state = stateAfterAll('commit', 'committed', ...given);
       if (!given.includes('ended')) expect(state).toBe('committed');
     }
   });
 
   it('is over once its function has ended, whatever came before and comes then', () => {
     for (const given of histories(3))
-      for (const then of histories(2)) expect(isOver(reached(...given, 'ended', ...then))).toBe(true);
+      for (const then of histories(2)) expect(isOver(stateAfterAll(...given, 'ended', ...then))).toBe(true);
   });
 
   it('that was taken ends as taken, unless it turned out to be committed', () => {
     for (const given of histories(4)) {
-      const state = reached('taken', ...given);
+      const state = stateAfterAll('taken', ...given);
       expect(isTaken(state)).toBe(true);
     }
   });

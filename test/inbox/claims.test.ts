@@ -13,16 +13,16 @@ const delivery = readDelivery({
 test('a claim that was committed while it was renewed is not lost, one whose lease ended is, and one taken by force says so', async () => {
   const store = new SqliteStore({ file: ':memory:' });
   await store.insert(delivery.key, delivery);
-  const claimed = async (leaseMs: number) => {
+  const claimAfter = async (leaseMs: number) => {
     const [claim] = (await store.claimDue(1, [], leaseMs)).claims;
     if (!claim) throw new Error('Nothing was claimed.');
     return claim;
   };
-  const [first, second] = [await claimed(0), await claimed(60_000)];
+  const [first, second] = [await claimAfter(0), await claimAfter(60_000)];
   expect(await store.renew(second, 60_000)).toBe('own');
   expect(await store.renew(first, 60_000)).toBe('lost');
   await store.retry(delivery.key, true);
-  const third = await claimed(60_000);
+  const third = await claimAfter(60_000);
   expect(await store.renew(second, 60_000)).toBe('forced');
   await store.settle(third, { state: 'done' });
   expect(await store.renew(third, 60_000)).toBe('own');

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { connect, later, opened, orderPaid, temporaryFile, withResolvers } from './inboxes.js';
+import { connect, later, openSqlite, orderPaid, temporaryFile, withResolvers } from './inboxes.js';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -8,7 +8,7 @@ beforeEach(() => {
 
 describe('a delivery', () => {
   it('is worked on at once, also after a long rest, and so is the one that waits for it', async () => {
-    const { post, calls } = opened({ concurrency: 1 });
+    const { post, calls } = openSqlite({ concurrency: 1 });
     for (const id of ['a', 'b', 'c']) {
       await post(orderPaid(id));
       await post(orderPaid(`${id}2`));
@@ -20,7 +20,7 @@ describe('a delivery', () => {
 
   it('that failed is worked on when its wait is over, not only when rows are looked for', async () => {
     const attempts: number[] = [];
-    const { post } = opened({
+    const { post } = openSqlite({
       retries: [20],
       on: {
         'order.paid': (_event, { attempt }) => {
@@ -38,8 +38,8 @@ describe('a delivery', () => {
 
   it('that another process stores is taken up within a second', async () => {
     const file = temporaryFile();
-    const { calls } = opened({ file });
-    const web = opened({ file, work: false });
+    const { calls } = openSqlite({ file });
+    const web = openSqlite({ file, work: false });
     await vi.advanceTimersByTimeAsync(1010);
     await web.post(orderPaid('a'));
     await vi.advanceTimersByTimeAsync(1000);
@@ -49,7 +49,7 @@ describe('a delivery', () => {
   it('keeps its lease for as long as its function runs, however short it is', async () => {
     const file = temporaryFile();
     const { promise, resolve } = withResolvers();
-    const { inbox, post } = opened({ file, leaseMs: 100, on: { 'order.paid': () => promise } });
+    const { inbox, post } = openSqlite({ file, leaseMs: 100, on: { 'order.paid': () => promise } });
     await post(orderPaid('a'));
     const row = connect(file).prepare('SELECT due_at FROM payments_inbox');
     for (let passedMs = 0; passedMs < 2000; passedMs += 10) {
@@ -63,7 +63,7 @@ describe('a delivery', () => {
   it('whose function goes on after commit() needs no lease: its signal is not aborted', async () => {
     const { promise, resolve } = withResolvers();
     const signals: AbortSignal[] = [];
-    const { post } = opened({
+    const { post } = openSqlite({
       leaseMs: 100,
       on: {
         'order.paid': (_event, { commit, signal }) => {
@@ -85,12 +85,12 @@ describe('an inbox that is being closed', () => {
     const file = temporaryFile();
     const { promise, resolve } = withResolvers();
     const taken: string[] = [];
-    const { inbox, post } = opened({
+    const { inbox, post } = openSqlite({
       file,
       graceMs: 10_000,
       on: { 'order.paid': (event) => taken.push(event.data.order_id) && promise },
     });
-    const web = opened({ file, work: false });
+    const web = openSqlite({ file, work: false });
     await post(orderPaid('a'));
     await vi.advanceTimersByTimeAsync(10);
     const closing = inbox.close();
@@ -105,7 +105,7 @@ describe('an inbox that is being closed', () => {
 
   it('has no timer left when a function ends after it was closed', async () => {
     const { promise, resolve } = withResolvers();
-    const { inbox, post, errors } = opened({ on: { 'order.paid': () => promise } });
+    const { inbox, post, errors } = openSqlite({ on: { 'order.paid': () => promise } });
     await post(orderPaid('a'));
     await vi.advanceTimersByTimeAsync(10);
     await inbox.close();

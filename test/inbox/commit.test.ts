@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import type { SqliteDatabase } from '../../src/inbox/index.js';
-import { connect, opened, orderPaid, temporaryFile } from './inboxes.js';
+import { connect, openSqlite, orderPaid, temporaryFile } from './inboxes.js';
 
 const insert = (db: SqliteDatabase) => db.prepare("INSERT INTO paid VALUES ('ord_1')").run();
 
@@ -23,7 +23,7 @@ describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
     const file = temporaryFile();
     const database = connect(file);
     database.exec('CREATE TABLE paid (order_id TEXT)');
-    const { inbox, post } = opened({
+    const { inbox, post } = openSqlite({
       file,
       retries: [],
       on: { 'order.paid': (_event, { commit }) => use(commit) },
@@ -51,7 +51,7 @@ describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
     const on = {
       'order.paid': (_event: unknown, { commit }: { commit: Commit }) => commit((db) => later(db)),
     };
-    const { inbox, post } = opened({ file, retries: [], on });
+    const { inbox, post } = openSqlite({ file, retries: [], on });
     await post(orderPaid('ord_1'));
     await inbox.idle();
     expect(database.prepare('SELECT * FROM paid').all()).toEqual([{ order_id: 'after' }]);
@@ -64,7 +64,7 @@ describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
     const database = connect(temporaryFile());
     database.exec('CREATE TABLE paid (order_id TEXT)');
     const compile = (db: SqliteDatabase) => db.prepare("INSERT INTO paid VALUES ('ord_1')");
-    const { inbox, post } = opened({
+    const { inbox, post } = openSqlite({
       ...{ file: undefined, database, retries: [] },
       on: { 'order.paid': (_event, { commit }) => commit(compile) },
     });
@@ -84,7 +84,7 @@ describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
     const lazyPromise = new Promise(() => {});
     const runs = vi.spyOn(lazyPromise, 'then');
     for (const lazy of [builder, lazyPromise]) {
-      const { inbox, post } = opened({
+      const { inbox, post } = openSqlite({
         retries: [],
         on: { 'order.paid': (_event, { commit }: { commit: Commit }) => commit(() => lazy) },
       });
@@ -97,7 +97,7 @@ describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
   });
 
   it('has a type that takes no promise', () => {
-    const { inbox } = opened({
+    const { inbox } = openSqlite({
       on: {
         'order.paid': (_event, { commit }) => {
           // @ts-expect-error: a promise cannot be a part of the transaction
@@ -114,7 +114,7 @@ describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
     ['a lock of another database', Object.assign(new Error('database is locked'), { errcode: 5 })],
     ['a text that reads like one of SQLite', new Error('order 7 is within a transaction of the wallet')],
   ])('passes on %s that its function throws, as any failure', async (_what, thrown) => {
-    const { inbox, post, errors } = opened({
+    const { inbox, post, errors } = openSqlite({
       retries: ['1ms'],
       on: {
         'order.paid': (_event, { commit }) => {
@@ -131,7 +131,7 @@ describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
 
   it('writes nothing into a file that was deleted', async () => {
     const file = temporaryFile();
-    const { inbox, post, errors } = opened({
+    const { inbox, post, errors } = openSqlite({
       file,
       retries: [],
       on: {
@@ -150,7 +150,7 @@ describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
 
   it('does not even call an async function', async () => {
     const called = vi.fn();
-    const { inbox, post } = opened({
+    const { inbox, post } = openSqlite({
       retries: [],
       on: { 'order.paid': (_event, { commit }: { commit: Commit }) => commit(async () => called()) },
     });
@@ -163,7 +163,7 @@ describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
 it('is taken by force from a function that locks the database until its signal is aborted', async () => {
   const file = temporaryFile();
   let locks = 0;
-  const { inbox, post } = opened({
+  const { inbox, post } = openSqlite({
     database: connect(file),
     on: {
       'order.paid': async (_event, { signal, attempt }) => {

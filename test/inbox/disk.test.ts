@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { connect, opened, temporaryFile } from './inboxes.js';
+import { connect, openSqlite, temporaryFile } from './inboxes.js';
 
 describe('an inbox in a file where disks go away with the instance', () => {
   it.each([
@@ -11,9 +11,9 @@ describe('an inbox in a file where disks go away with the instance', () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     for (const [variable, value] of Object.entries(variables)) vi.stubEnv(variable, value);
     const file = temporaryFile();
-    opened({ file });
-    opened({ file });
-    opened({ database: connect(file) });
+    openSqlite({ file });
+    openSqlite({ file });
+    openSqlite({ database: connect(file) });
     expect(warn.mock.calls).toEqual([
       [
         expect.stringContaining(
@@ -25,12 +25,12 @@ describe('an inbox in a file where disks go away with the instance', () => {
 
   it('says nothing of a database in memory, of one on a developer’s machine, or elsewhere', () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
-    opened({ file: temporaryFile() });
+    openSqlite({ file: temporaryFile() });
     vi.stubEnv('VERCEL', '1');
-    opened({ file: ':memory:' });
-    opened({ database: connect(':memory:') });
+    openSqlite({ file: ':memory:' });
+    openSqlite({ database: connect(':memory:') });
     vi.stubEnv('VERCEL_ENV', 'development');
-    opened({ file: temporaryFile() });
+    openSqlite({ file: temporaryFile() });
     expect(warn).not.toHaveBeenCalled();
   });
 });

@@ -18,11 +18,11 @@ import { sign } from '../../src/webhooks/index.js';
 import { isWindows, permissions } from '../helpers/systems.js';
 import {
   connect,
-  hurried,
   later,
-  opened,
+  openSqlite,
   orderPaid,
   received,
+  runTimers,
   secret,
   temporaryFile,
   temporaryFolder,
@@ -37,7 +37,7 @@ function open(file: string) {
 describe('the file', () => {
   it('is created with mode 600, and so are the files that SQLite keeps beside it', async () => {
     const file = temporaryFile();
-    const { post, inbox } = opened({ file });
+    const { post, inbox } = openSqlite({ file });
     await post(orderPaid('ord_1'));
     await inbox.idle();
     const modes = readdirSync(dirname(file)).map((name) => [
@@ -53,7 +53,7 @@ describe('the file', () => {
 
   it('holds body and headers, and never the secret', async () => {
     const file = temporaryFile();
-    const { post, inbox } = opened({
+    const { post, inbox } = openSqlite({
       file,
       on: { 'order.paid': () => Promise.reject(new Error(`${secret} did not work`)) },
     });
@@ -70,7 +70,7 @@ describe('the file', () => {
 
   it('holds nothing of what was purged: it is overwritten', async () => {
     const file = temporaryFile();
-    const { inbox, post } = opened({ file });
+    const { inbox, post } = openSqlite({ file });
     await post(orderPaid('ord_1'));
     await inbox.idle();
     expect(readFileSync(`${file}-wal`, 'latin1')).toContain('19.90');
@@ -81,7 +81,7 @@ describe('the file', () => {
 
   it('holds nothing of it although another connection reads meanwhile', async () => {
     const file = temporaryFile();
-    const { inbox, post } = opened({ file });
+    const { inbox, post } = openSqlite({ file });
     await post(orderPaid('ord_1'));
     await inbox.idle();
     const other = connect(file);
@@ -95,7 +95,7 @@ describe('the file', () => {
 
   it('that may only be read is refused', async () => {
     const file = temporaryFile();
-    await opened({ file }).inbox.close();
+    await openSqlite({ file }).inbox.close();
     const database = Reflect.construct(databaseClass(), [file, { readOnly: true }]);
     later(() => database.close());
     expect(() => openInbox({ database, secret, on: { 'order.paid': () => {} } })).toThrow(
@@ -106,7 +106,7 @@ describe('the file', () => {
   it('is written before the response: FULL synchronization with a write-ahead log', async () => {
     const file = temporaryFile();
     const levels: unknown[] = [];
-    const { inbox, post } = opened({
+    const { inbox, post } = openSqlite({
       file,
       on: {
         'order.paid': (_event, { commit }) =>
@@ -123,10 +123,10 @@ describe('the file', () => {
   it('may be empty, or hold tables of yours', async () => {
     const empty = temporaryFile();
     writeFileSync(empty, '');
-    opened({ file: empty });
+    openSqlite({ file: empty });
     const own = temporaryFile();
     connect(own).exec("CREATE TABLE orders (id TEXT); INSERT INTO orders VALUES ('ord_1')");
-    const { inbox, post } = opened({
+    const { inbox, post } = openSqlite({
       file: own,
       on: { 'order.paid': (_event, { commit }) => commit((db) => db.exec("UPDATE orders SET id = 'paid'")) },
     });
@@ -153,7 +153,7 @@ describe('the file', () => {
 
   it('of a later version that breaks this one is refused and left as it was', async () => {
     const file = temporaryFile();
-    const { inbox, post } = opened({ file });
+    const { inbox, post } = openSqlite({ file });
     await post(orderPaid('ord_1'));
     await inbox.idle();
     await inbox.close();
@@ -178,14 +178,14 @@ describe('the file', () => {
     ['DROP TABLE payments_inbox_refused', 'no such table: payments_inbox_refused'],
   ])('with tables of another program, or with other columns, is refused at once: %s', async (sql, reason) => {
     const file = temporaryFile();
-    if (!sql.startsWith('CREATE')) await opened({ file }).inbox.close();
+    if (!sql.startsWith('CREATE')) await openSqlite({ file }).inbox.close();
     const database = connect(file);
     database.exec(sql);
     const tables = () => database.prepare('SELECT name FROM sqlite_schema ORDER BY 1').all();
     const before = tables();
     const message = ` has tables named payments_inbox that are not of this package: ${reason}. Rename them, or use another`;
     expect(open(file)).toThrow(new ConfigurationError(`${JSON.stringify(file)}${message} file.`));
-    expect(() => opened({ database })).toThrow(
+    expect(() => openSqlite({ database })).toThrow(
       new ConfigurationError(`${JSON.stringify(file)}${message} database.`),
     );
     expect(tables()).toEqual(before);
@@ -199,9 +199,9 @@ describe('the file', () => {
     ['whose version was not copied, as in a dump of its tables', 'DELETE FROM payments_inbox_version'],
   ])('%s is used', async (_file, change) => {
     const file = temporaryFile();
-    await opened({ file }).inbox.close();
+    await openSqlite({ file }).inbox.close();
     connect(file).exec(change);
-    const { inbox, post } = opened({ file });
+    const { inbox, post } = openSqlite({ file });
     expect(await post(orderPaid('ord_1'))).toEqual(received);
     await inbox.idle();
     expect(await inbox.stats()).toMatchObject({ done: 1 });
@@ -209,10 +209,10 @@ describe('the file', () => {
 
   it('is opened while another program writes into it', async () => {
     const file = temporaryFile();
-    await opened({ file }).inbox.close();
+    await openSqlite({ file }).inbox.close();
     const other = connect(file);
     other.exec('BEGIN IMMEDIATE');
-    expect(await opened({ file, work: false }).inbox.stats()).toMatchObject({ pending: 0 });
+    expect(await openSqlite({ file, work: false }).inbox.stats()).toMatchObject({ pending: 0 });
     other.exec('ROLLBACK');
   });
 
@@ -232,7 +232,7 @@ describe('the file', () => {
     const folder = temporaryFolder();
     // Windows knows no question mark in a name.
     const file = join(folder, isWindows ? 'a&mode=memory #%20.sqlite' : 'a?mode=memory #%20.sqlite');
-    opened({ file });
+    openSqlite({ file });
     expect(existsSync(file)).toBe(true);
   });
 
@@ -255,7 +255,7 @@ describe('the file', () => {
 describe('a quarantine that two programs recover at once', () => {
   it('keeps what took the place of an entry that the other one has recovered', async () => {
     const file = temporaryFile();
-    const { inbox, post } = opened({ file, work: false });
+    const { inbox, post } = openSqlite({ file, work: false });
     await post(orderPaid('ord_1'), sign({ rawBody: orderPaid('ord_1'), secret: 'whsec_another' }));
     // SQLite gives the id of the newest entry to the next one once that is deleted.
     const other = connect(file);
@@ -274,7 +274,7 @@ describe('a disk that is full', () => {
   it('gives 500 and onError, keeps what is stored, and is no harm once there is room', async () => {
     const file = temporaryFile();
     const database = connect(file);
-    const { inbox, post, errors, told, calls } = opened({ database });
+    const { inbox, post, errors, hookCalls, calls } = openSqlite({ database });
     expect(await post(orderPaid('ord_1'))).toEqual(received);
     await inbox.idle();
     const pages = Number(database.prepare('PRAGMA page_count').get()?.page_count);
@@ -285,7 +285,7 @@ describe('a disk that is full', () => {
     });
     expect(await post(long)).toEqual(failed);
     expect(errors).toMatchObject([{ message: expect.stringContaining('full') }]);
-    expect(told.at(-1)).toEqual(['refused', { status: 500, code: 'internal_error' }]);
+    expect(hookCalls.at(-1)).toEqual(['refused', { status: 500, code: 'internal_error' }]);
     expect(await inbox.stats()).toMatchObject({ done: 1, pending: 0 });
     database.exec('PRAGMA max_page_count = 100000');
     expect(await post(long)).toEqual(received);
@@ -297,7 +297,7 @@ describe('a disk that is full', () => {
 describe('a file that another program has locked', () => {
   it('gives 200 once it is free', async () => {
     const file = temporaryFile();
-    const { inbox, post, calls } = opened({ file });
+    const { inbox, post, calls } = openSqlite({ file });
     const other = connect(file);
     other.exec('BEGIN IMMEDIATE');
     const response = post(orderPaid('ord_1'));
@@ -313,10 +313,10 @@ describe('a file that another program has locked', () => {
 
   it('gives 500 and onError if it stays locked, and the server goes on', async () => {
     const file = temporaryFile();
-    const { inbox, post, errors, calls } = opened({ file });
+    const { inbox, post, errors, calls } = openSqlite({ file });
     const other = connect(file);
     other.exec('BEGIN IMMEDIATE');
-    expect(await hurried(post(orderPaid('ord_1')))).toEqual(failed);
+    expect(await runTimers(post(orderPaid('ord_1')))).toEqual(failed);
     expect(errors).toMatchObject([{ message: expect.stringContaining('locked') }]);
     other.exec('ROLLBACK');
     expect(await post(orderPaid('ord_1'))).toEqual(received);
@@ -328,7 +328,7 @@ describe('a file that another program has locked', () => {
 describe('a file that is damaged while it is open', () => {
   it('gives 500 and onError, never 200, and does not end the process', async () => {
     const file = temporaryFile();
-    const { inbox, post, errors } = opened({ file });
+    const { inbox, post, errors } = openSqlite({ file });
     expect(await post(orderPaid('ord_1'))).toEqual(received);
     await inbox.idle();
     connect(file).exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -347,7 +347,7 @@ describe('a file that is damaged while it is open', () => {
     try {
       const file = temporaryFile();
       const database = connect(file);
-      const { errors } = opened({ database });
+      const { errors } = openSqlite({ database });
       await vi.advanceTimersByTimeAsync(1000);
       database.exec('DROP TABLE payments_inbox');
       await vi.advanceTimersByTimeAsync(60_000);
@@ -367,7 +367,7 @@ describe.skipIf(isWindows)('a file that is no longer in its place', () => {
     ['lost its write-ahead log', (file) => rmSync(`${file}-wal`)],
   ])('because it %s gives 500 and onError, as its rows would be lost with the process', async (_, remove) => {
     const file = temporaryFile();
-    const { post, errors } = opened({ file });
+    const { post, errors } = openSqlite({ file });
     expect(await post(orderPaid('ord_1'))).toEqual(received);
     remove(file);
     expect(await post(orderPaid('ord_2'))).toEqual(failed);
@@ -376,7 +376,7 @@ describe.skipIf(isWindows)('a file that is no longer in its place', () => {
   });
 
   it('does not exist for an inbox in memory, which is taken as it is', async () => {
-    expect(await opened({ file: ':memory:' }).post(orderPaid('ord_1'))).toEqual(received);
+    expect(await openSqlite({ file: ':memory:' }).post(orderPaid('ord_1'))).toEqual(received);
   });
 });
 

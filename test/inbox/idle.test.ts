@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { SqliteDatabase } from '../../src/inbox/index.js';
-import { connect, opened, orderPaid } from './inboxes.js';
+import { connect, openSqlite, orderPaid } from './inboxes.js';
 
 /** A database that counts the statements that it runs. */
-function counting() {
+function countQueries() {
   const database = connect(':memory:');
   let count = 0;
   const counted: SqliteDatabase = {
@@ -47,8 +47,8 @@ describe('an inbox with nothing to do', () => {
         [true, 482],
         [false, 0],
       ] as const) {
-        const { counted, ran } = counting();
-        const { inbox, errors } = opened({ database: counted, work });
+        const { counted, ran } = countQueries();
+        const { inbox, errors } = openSqlite({ database: counted, work });
         counted.exec(laterDelivery);
         const before = ran();
         await vi.advanceTimersByTimeAsync(60_000);
@@ -63,7 +63,10 @@ describe('an inbox with nothing to do', () => {
 
   it('reads only, so that the file stays as it is', async () => {
     const database = connect(':memory:');
-    const { inbox, post } = opened({ database, on: { 'order.paid': () => Promise.reject(new Error('x')) } });
+    const { inbox, post } = openSqlite({
+      database,
+      on: { 'order.paid': () => Promise.reject(new Error('x')) },
+    });
     await post(orderPaid('ord_1'));
     await inbox.idle();
     const changes = () => database.prepare('SELECT total_changes() AS count').get()?.count;
@@ -75,12 +78,12 @@ describe('an inbox with nothing to do', () => {
   it('has no timer left once it is closed', async () => {
     vi.useFakeTimers();
     try {
-      const { inbox } = opened();
+      const { inbox } = openSqlite();
       await vi.advanceTimersByTimeAsync(1000);
       expect(vi.getTimerCount()).toBe(1);
       await inbox.close();
       expect(vi.getTimerCount()).toBe(0);
-      const storing = opened({ work: false });
+      const storing = openSqlite({ work: false });
       expect(vi.getTimerCount()).toBe(0);
       await storing.inbox.close();
     } finally {

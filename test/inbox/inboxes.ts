@@ -58,7 +58,7 @@ export interface Opened {
   calls: [orderId: string, attempt: number][];
   errors: unknown[];
   /** The calls of the hooks, in order. */
-  told: [name: string, facts: object][];
+  hookCalls: [name: string, facts: object][];
   post(
     body: string | Uint8Array<ArrayBuffer>,
     headers?: Record<string, string>,
@@ -66,12 +66,12 @@ export interface Opened {
 }
 
 /** An inbox on SQLite that notes what happens; closed after the test. */
-export function opened(
+export function openSqlite(
   { file = ':memory:', database, ...options }: OpenedOptions = {},
   alone?: { sameProcess?: boolean },
 ): Opened {
   const place = database ? { database } : { file };
-  return noted((noting) => openInbox({ ...noting, ...options, ...place }), alone);
+  return openAndRecord((noting) => openInbox({ ...noting, ...options, ...place }), alone);
 }
 
 interface OpenedOptions extends CommonInboxOptions<InboxDelivery> {
@@ -80,12 +80,12 @@ interface OpenedOptions extends CommonInboxOptions<InboxDelivery> {
 }
 
 /** Notes what happens in an inbox. Each is as alone as in a process of its own. */
-export function noted(open: (noting: Noting) => Inbox, { sameProcess = false } = {}): Opened {
+export function openAndRecord(open: (noting: Noting) => Inbox, { sameProcess = false } = {}): Opened {
   if (!sameProcess) Reflect.deleteProperty(globalThis, Symbol.for('merchant-payments.inbox'));
   const calls: [string, number][] = [];
   const errors: unknown[] = [];
-  const told: [string, object][] = [];
-  const note = (name: string) => (facts: object) => told.push([name, facts]);
+  const hookCalls: [string, object][] = [];
+  const note = (name: string) => (facts: object) => hookCalls.push([name, facts]);
   const hooks: InboxHooks = {
     received: note('received'),
     duplicate: note('duplicate'),
@@ -109,11 +109,11 @@ export function noted(open: (noting: Noting) => Inbox, { sameProcess = false } =
     );
     return { status: response.status, body: await response.json() };
   };
-  return { inbox, calls, errors, told, post };
+  return { inbox, calls, errors, hookCalls, post };
 }
 
 /** Awaits the promise while the clock gains five seconds again and again, so that no test waits for a time limit. */
-export async function hurried<Result>(promise: Promise<Result>): Promise<Result> {
+export async function runTimers<Result>(promise: Promise<Result>): Promise<Result> {
   vi.useFakeTimers({ toFake: ['performance'] });
   const timer = setInterval(() => vi.advanceTimersByTime(5000), 20);
   try {

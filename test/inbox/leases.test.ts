@@ -1,16 +1,16 @@
 import { describe, expect, it, vi } from 'vitest';
-import { connect, opened, orderPaid, temporaryFile } from './inboxes.js';
+import { connect, openSqlite, orderPaid, temporaryFile } from './inboxes.js';
 
 /** The tests of several processes on both stores are in contract/. */
 describe('a delivery that two processes take up at the same moment', () => {
   it('is left to the faster one', async () => {
     const file = temporaryFile();
-    const web = opened({ file, work: false });
+    const web = openSqlite({ file, work: false });
     await web.post(orderPaid('ord_1'));
     const faster = connect(file);
     const database = connect(file);
     let lost = 0;
-    const { calls, errors } = opened({
+    const { calls, errors } = openSqlite({
       database: {
         prepare: (sql) => database.prepare(sql),
         close: () => database.close(),

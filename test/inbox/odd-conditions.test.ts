@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, vi } from 'vitest';
-import { connect, later, opened, orderPaid, received, temporaryFile, withResolvers } from './inboxes.js';
+import { connect, later, openSqlite, orderPaid, received, temporaryFile, withResolvers } from './inboxes.js';
 
 const beatMs = 5;
 
@@ -28,7 +28,7 @@ describe('a lock that another connection holds', () => {
     shop.exec('PRAGMA journal_mode = DELETE; PRAGMA busy_timeout = 3000; CREATE TABLE orders (id TEXT)');
     const exec = vi.spyOn(shop, 'exec');
     const { promise, resolve } = withResolvers();
-    const { inbox, post } = opened({
+    const { inbox, post } = openSqlite({
       database: shop,
       leaseMs: 1000,
       on: { 'order.paid': (_event, { commit }) => promise.then(() => commit(() => {})) },
@@ -70,7 +70,7 @@ describe('a lock that another connection holds', () => {
   it('that makes commit() fail uses up no retry', async () => {
     const file = temporaryFile();
     const other = connect(file);
-    const { inbox, post, errors } = opened({
+    const { inbox, post, errors } = openSqlite({
       file,
       retries: [],
       on: {
@@ -103,7 +103,7 @@ describe('a clock that was a year ahead for a while', () => {
   it('does not strand a delivery that was stored or that failed then', async () => {
     const file = temporaryFile();
     setClock(yearMs);
-    const ahead = opened({
+    const ahead = openSqlite({
       file,
       retries: ['1h'],
       on: { 'order.paid': () => Promise.reject(new Error('down')) },
@@ -111,10 +111,10 @@ describe('a clock that was a year ahead for a while', () => {
     await ahead.post(orderPaid('failed'), undefined);
     await ahead.inbox.idle();
     await ahead.inbox.close();
-    const storing = opened({ file, work: false });
+    const storing = openSqlite({ file, work: false });
     await storing.post(orderPaid('stored'));
     vi.useRealTimers();
-    const { inbox, calls } = opened({ file });
+    const { inbox, calls } = openSqlite({ file });
     await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 2 }));
     expect(calls.map(([id]) => id).sort()).toEqual(['failed', 'stored']);
   });
@@ -123,13 +123,13 @@ describe('a clock that was a year ahead for a while', () => {
     const file = temporaryFile();
     setClock(yearMs);
     const database = connect(file);
-    const dead = opened({ database, on: { 'order.paid': () => withResolvers().promise } });
+    const dead = openSqlite({ database, on: { 'order.paid': () => withResolvers().promise } });
     await dead.post(orderPaid('held'));
     await vi.waitFor(async () => expect(await dead.inbox.stats()).toMatchObject({ running: 1 }));
     // Without it, the inbox can neither look for work nor renew its lease.
     database.close();
     vi.useRealTimers();
-    const { calls } = opened({ file, leaseMs: 200 });
+    const { calls } = openSqlite({ file, leaseMs: 200 });
     await vi.waitFor(() => expect(calls).toEqual([['held', 2]]), { timeout: 15_000 });
   });
 });
@@ -141,7 +141,7 @@ describe('a database in another journal mode than WAL', () => {
       const database = connect(temporaryFile());
       database.exec(`PRAGMA journal_mode = ${mode}; PRAGMA synchronous = NORMAL`);
       const levels: unknown[] = [];
-      const { post } = opened({
+      const { post } = openSqlite({
         work: false,
         database: {
           prepare: (sql) => database.prepare(sql),
@@ -162,12 +162,12 @@ describe('a database in another journal mode than WAL', () => {
     '%s is refused: when the inbox is opened, and for each delivery',
     async (mode) => {
       const database = connect(temporaryFile());
-      const { post, errors } = opened({ database, work: false });
+      const { post, errors } = openSqlite({ database, work: false });
       // From Node 24 on, a connection is defensive unless told otherwise, and SQLite then ignores OFF itself.
       const defend: unknown = Reflect.get(database, 'enableDefensive');
       if (typeof defend === 'function') defend.call(database, false);
       database.exec(`PRAGMA journal_mode = ${mode}`);
-      expect(() => opened({ database })).toThrow(`journal mode ${mode}`);
+      expect(() => openSqlite({ database })).toThrow(`journal mode ${mode}`);
       expect(await post(orderPaid('ord_1'))).toMatchObject({ status: 500 });
       expect(errors).toMatchObject([{ name: 'ConfigurationError' }]);
     },
@@ -178,7 +178,7 @@ it('claims wait for no disk in WAL mode, and what a 200 rests on does', async ()
   const database = connect(temporaryFile());
   database.exec('PRAGMA journal_mode = WAL');
   const levels: unknown[] = [];
-  const { inbox, post } = opened({
+  const { inbox, post } = openSqlite({
     database: {
       prepare: (sql) => database.prepare(sql),
       close: () => database.close(),
@@ -197,7 +197,7 @@ it('claims wait for no disk in WAL mode, and what a 200 rests on does', async ()
 
 it('the space of what was purged is used again: 20 rounds take at most twice that of one', async () => {
   const file = temporaryFile();
-  const { inbox } = opened({ file });
+  const { inbox } = openSqlite({ file });
   const sizes: number[] = [];
   for (let round = 0; round < 20; round++) {
     for (let number = 0; number < 40; number++) {

@@ -55,7 +55,7 @@ const fine = [
 ];
 
 /** Returns the compiler's message about each call, without the lines below its first. */
-function compiled(calls: readonly string[]): string[] {
+function compileCalls(calls: readonly string[]): string[] {
   const { config } = ts.readConfigFile(names.tsconfig, ts.sys.readFile);
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
@@ -77,7 +77,7 @@ function compiled(calls: readonly string[]): string[] {
 describe('the types of openInbox() and openOrderBook()', () => {
   it('name what is wrong by its own name, and the types of correct calls', () => {
     const calls = [...mistakes.map(([call]) => call), ...fine];
-    const found = compiled(calls);
+    const found = compileCalls(calls);
     const expected = [
       ...mistakes.map(([, message]) => expect.stringContaining(message)),
       ...fine.map(() => ''),

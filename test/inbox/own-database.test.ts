@@ -8,10 +8,10 @@ import type {
 import { Connection } from '../../src/inbox/sqlite.js';
 import { SqliteStore } from '../../src/inbox/sqlite-store.js';
 import { hasMethods } from '../../src/input/functions.js';
-import { connect, hurried, opened, orderPaid, received, temporaryFile } from './inboxes.js';
+import { connect, openSqlite, orderPaid, received, runTimers, temporaryFile } from './inboxes.js';
 
 /** As Node 22.13 to 22.15 have it: without `isTransaction`. */
-function older(database: SqliteDatabase): SqliteDatabase {
+function withoutNewMethods(database: SqliteDatabase): SqliteDatabase {
   return {
     exec: (sql) => database.exec(sql),
     prepare: (sql) => database.prepare(sql),
@@ -20,13 +20,13 @@ function older(database: SqliteDatabase): SqliteDatabase {
 }
 
 /** An inbox in a database of the shop's, whose function executes these statements in commit(). */
-function committing(statements: string) {
+function inboxThatCommits(statements: string) {
   const database = connect(temporaryFile());
   database.exec('CREATE TABLE orders (id TEXT)');
   const on: FileInboxOptions['on'] = {
     'order.paid': (_event, { commit }) => commit((db) => db.exec(statements)),
   };
-  return { database, ...opened({ database, retries: [], on }) };
+  return { database, ...openSqlite({ database, retries: [], on }) };
 }
 
 /** The type of `DatabaseSync` in @types/node, in short: in 22.13.0 rows are `unknown`. */
@@ -59,7 +59,7 @@ it('the option `database` takes a DatabaseSync of the oldest and of the newest t
 describe('a database of the shop', () => {
   it('that was closed gets 500, not 400, for what can be neither verified nor kept', async () => {
     const database = connect(temporaryFile());
-    const { inbox, post } = opened({ database, on: { 'order.paid': () => {} } });
+    const { inbox, post } = openSqlite({ database, on: { 'order.paid': () => {} } });
     await inbox.stats();
     database.close();
     const forged = {
@@ -73,7 +73,9 @@ describe('a database of the shop', () => {
   });
 
   it('in which commit() was rolled back and another transaction begun is not fulfilled again and again', async () => {
-    const { database, inbox, post, errors } = committing("ROLLBACK; BEGIN; INSERT INTO orders VALUES ('x')");
+    const { database, inbox, post, errors } = inboxThatCommits(
+      "ROLLBACK; BEGIN; INSERT INTO orders VALUES ('x')",
+    );
     await post(orderPaid('ord_1'));
     await inbox.idle();
     expect(await inbox.get('order.paid:ord_1')).toMatchObject({ state: 'parked', attempts: 1 });
@@ -84,7 +86,7 @@ describe('a database of the shop', () => {
   it('gets the tables, is written in one transaction with the shop’s own, and stays open', async () => {
     const database = connect(temporaryFile());
     database.exec('CREATE TABLE orders (id TEXT, state TEXT)');
-    const { inbox, post } = opened({
+    const { inbox, post } = openSqlite({
       database,
       on: {
         'order.paid': (event, { commit }) =>
@@ -103,7 +105,7 @@ describe('a database of the shop', () => {
       'payments_inbox_refused',
       'payments_inbox_version',
     ]);
-    const again = opened({ database });
+    const again = openSqlite({ database });
     expect(await again.post(orderPaid('ord_1'))).toEqual(received);
     expect(await again.inbox.stats()).toMatchObject({ done: 1 });
   });
@@ -117,13 +119,13 @@ describe('a database of the shop', () => {
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${name}`);
     const levels: unknown[] = [];
     const spied: SqliteDatabase = {
-      ...older(database),
+      ...withoutNewMethods(database),
       exec(sql) {
         if (sql === 'COMMIT') levels.push(database.prepare('PRAGMA synchronous').get()?.synchronous);
         database.exec(sql);
       },
     };
-    const { inbox } = opened({ database: spied, work: false });
+    const { inbox } = openSqlite({ database: spied, work: false });
     levels.length = 0;
     await inbox.accept({
       key: 'order.paid:ord_1',
@@ -139,7 +141,7 @@ describe('a database of the shop', () => {
   it('is purged once the transaction is over that is open: a rollback does not undo it', async () => {
     const database = connect(temporaryFile());
     database.exec('PRAGMA journal_mode = WAL');
-    const { inbox, post } = opened({ database });
+    const { inbox, post } = openSqlite({ database });
     await post(orderPaid('ord_1'));
     await inbox.idle();
     database.exec('BEGIN');
@@ -154,7 +156,7 @@ describe('a database of the shop', () => {
     database.exec(
       'PRAGMA journal_mode = WAL; CREATE TABLE orders (id TEXT); INSERT INTO orders VALUES (1), (2)',
     );
-    const { inbox, post } = opened({ database });
+    const { inbox, post } = openSqlite({ database });
     await post(orderPaid('ord_1'));
     await inbox.idle();
     const statement = database.prepare('SELECT id FROM orders');
@@ -174,7 +176,7 @@ describe('a database of the shop', () => {
   it('is purged page by page, however much it holds', async () => {
     const database = connect(temporaryFile());
     database.exec('PRAGMA journal_mode = WAL');
-    const { inbox, post } = opened({ database, work: false });
+    const { inbox, post } = openSqlite({ database, work: false });
     for (let number = 0; number < 1100; number++) await post(orderPaid(`ord_${number}`));
     database.exec("UPDATE payments_inbox SET state = 'done', due_at = NULL, finished_at = 1 WHERE id <> 600");
     expect(await inbox.purge({ olderThan: '1d' })).toBe(1099);
@@ -184,30 +186,30 @@ describe('a database of the shop', () => {
   it('compiles each statement once', async () => {
     const database = connect(':memory:');
     const compiled: string[] = [];
-    const { inbox, post } = opened({
+    const { inbox, post } = openSqlite({
       database: {
-        ...older(database),
+        ...withoutNewMethods(database),
         prepare(sql) {
           compiled.push(sql);
           return database.prepare(sql);
         },
       },
     });
-    const inboxOnly = () => compiled.filter((sql) => sql.includes('payments_inbox ')).length;
+    const countCompiled = () => compiled.filter((sql) => sql.includes('payments_inbox ')).length;
     await post(orderPaid('ord_1'));
     await inbox.idle();
-    const before = inboxOnly();
+    const before = countCompiled();
     await post(orderPaid('ord_2'));
     await inbox.idle();
-    expect(inboxOnly()).toBe(before);
+    expect(countCompiled()).toBe(before);
   });
 
   it.each([['readBigInts'], ['returnArrays']])('may have been opened with %s', async (option) => {
     const database = connect(':memory:');
     const setter = option === 'readBigInts' ? 'setReadBigInts' : 'setReturnArrays';
-    const { inbox, post, calls } = opened({
+    const { inbox, post, calls } = openSqlite({
       database: {
-        ...older(database),
+        ...withoutNewMethods(database),
         prepare(sql) {
           const statement = database.prepare(sql);
           statement[setter]?.(true);
@@ -223,9 +225,9 @@ describe('a database of the shop', () => {
   it('may get its tables from another process at the same moment', async () => {
     const file = temporaryFile();
     const database = connect(file);
-    const { post } = opened({
+    const { post } = openSqlite({
       database: {
-        ...older(database),
+        ...withoutNewMethods(database),
         exec(sql) {
           if (sql === 'BEGIN IMMEDIATE') void new SqliteStore({ file }).close();
           database.exec(sql);
@@ -247,7 +249,7 @@ describe('a database of the shop', () => {
           if (/busy_timeout = [1-9]/.test(sql)) waits.push(sql);
           database.exec(sql);
         };
-        opened({ database: { ...older(database), exec }, work: false });
+        openSqlite({ database: { ...withoutNewMethods(database), exec }, work: false });
       }
       expect(waits).toEqual(['PRAGMA busy_timeout = 20']);
     });
@@ -257,7 +259,7 @@ describe('a database of the shop', () => {
       const other = connect(file);
       other.exec('CREATE TABLE orders (id TEXT); BEGIN IMMEDIATE');
       const begun = performance.now();
-      const { post, calls, inbox } = opened({ database: connect(file) });
+      const { post, calls, inbox } = openSqlite({ database: connect(file) });
       expect(performance.now() - begun).toBeLessThan(500);
       const response = post(orderPaid('ord_1'));
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -271,8 +273,8 @@ describe('a database of the shop', () => {
       const file = temporaryFile();
       const other = connect(file);
       other.exec('CREATE TABLE orders (id TEXT); BEGIN IMMEDIATE');
-      const { post, errors } = opened({ database: connect(file), work: false });
-      expect(await hurried(post(orderPaid('ord_1')))).toMatchObject({ status: 500 });
+      const { post, errors } = openSqlite({ database: connect(file), work: false });
+      expect(await runTimers(post(orderPaid('ord_1')))).toMatchObject({ status: 500 });
       expect(errors).toMatchObject([{ message: expect.stringContaining('locked') }]);
       other.exec('ROLLBACK');
       expect(await post(orderPaid('ord_1'))).toEqual(received);
@@ -282,7 +284,7 @@ describe('a database of the shop', () => {
   it('in which a transaction is open when the inbox is opened gets its tables after it', async () => {
     const database = connect(':memory:');
     database.exec('BEGIN');
-    const { post } = opened({ database });
+    const { post } = openSqlite({ database });
     const response = post(orderPaid('ord_1'));
     database.exec('ROLLBACK');
     expect(await response).toEqual(received);
@@ -290,7 +292,7 @@ describe('a database of the shop', () => {
 
   it.each<[string, (database: SqliteDatabase) => SqliteDatabase]>([
     ['with isTransaction', (database) => database],
-    ['without isTransaction', older],
+    ['without isTransaction', withoutNewMethods],
   ])('%s tells whether a transaction is open', (_form, form) => {
     const database = connect(':memory:');
     expect(new Connection(form(database)).hasTransaction()).toBe(false);
@@ -305,7 +307,7 @@ describe('a database of the shop', () => {
 
 it('a database that was closed before the inbox keeps close() from nothing; onError gets what could not be given back', async () => {
   const database = connect(temporaryFile());
-  const { inbox, post, calls, errors } = opened({
+  const { inbox, post, calls, errors } = openSqlite({
     database,
     on: { 'order.paid': ({ data }) => new Promise(() => calls.push([data.order_id, 1])) },
   });
@@ -318,18 +320,18 @@ it('a database that was closed before the inbox keeps close() from nothing; onEr
 
 it('a database that was closed has no transaction to tell of', () => {
   const database = connect(':memory:');
-  const connection = new Connection(older(database));
+  const connection = new Connection(withoutNewMethods(database));
   database.close();
   expect(() => connection.hasTransaction()).toThrow('database is not open');
 });
 
 describe.each<[string, (database: SqliteDatabase) => SqliteDatabase]>([
   ['with isTransaction', (database) => database],
-  ['without isTransaction', older],
+  ['without isTransaction', withoutNewMethods],
 ])('a delivery that arrives while the shop has a transaction open, on a database %s', (_form, form) => {
   function shop() {
     const database = connect(temporaryFile());
-    const all = opened({ database: form(database) });
+    const all = openSqlite({ database: form(database) });
     const responded = vi.fn();
     const arrive = () => {
       const response = all.post(orderPaid('ord_1'));
@@ -355,7 +357,7 @@ describe.each<[string, (database: SqliteDatabase) => SqliteDatabase]>([
   it('gets 500, and is not stored, if the transaction stays open', async () => {
     const { inbox, database, arrive, errors } = shop();
     database.exec('BEGIN');
-    expect(await hurried(arrive())).toEqual({ status: 500, body: { error: 'internal_error' } });
+    expect(await runTimers(arrive())).toEqual({ status: 500, body: { error: 'internal_error' } });
     expect(errors).toMatchObject([
       { message: expect.stringContaining('A transaction stayed open on the database') },
     ]);
@@ -366,7 +368,7 @@ describe.each<[string, (database: SqliteDatabase) => SqliteDatabase]>([
 
 describe('a transaction that the function passed to commit() begins', () => {
   it('is refused with an error that says what to do, and nothing is written', async () => {
-    const { database, inbox, post, errors } = committing(
+    const { database, inbox, post, errors } = inboxThatCommits(
       "INSERT INTO orders VALUES ('x'); BEGIN; INSERT INTO orders VALUES ('y'); COMMIT",
     );
     await post(orderPaid('ord_1'));
@@ -386,7 +388,7 @@ describe('a transaction that the function passed to commit() begins', () => {
   it('on another database, where one is open, is refused in words that hold there too', async () => {
     const other = connect(':memory:');
     other.exec('BEGIN');
-    const { inbox, post, errors } = opened({
+    const { inbox, post, errors } = openSqlite({
       retries: [],
       on: { 'order.paid': (_event, { commit }) => commit(() => other.exec('BEGIN')) },
     });
@@ -400,7 +402,9 @@ describe('a transaction that the function passed to commit() begins', () => {
   });
 
   it('may be a savepoint', async () => {
-    const { database, inbox, post } = committing("SAVEPOINT a; INSERT INTO orders VALUES ('x'); RELEASE a");
+    const { database, inbox, post } = inboxThatCommits(
+      "SAVEPOINT a; INSERT INTO orders VALUES ('x'); RELEASE a",
+    );
     await post(orderPaid('ord_1'));
     await inbox.idle();
     expect(database.prepare('SELECT * FROM orders').all()).toEqual([{ id: 'x' }]);
@@ -415,7 +419,7 @@ describe('a COMMIT that fails', () => {
       database.exec(`PRAGMA foreign_keys = ON; CREATE TABLE orders (id TEXT PRIMARY KEY);
       CREATE TABLE paid (id TEXT REFERENCES orders (id) DEFERRABLE INITIALLY DEFERRED)`);
       const after = vi.fn();
-      const { inbox, post, told } = opened({
+      const { inbox, post, hookCalls } = openSqlite({
         database,
         retries: [],
         on: {
@@ -437,7 +441,7 @@ describe('a COMMIT that fails', () => {
         state: 'parked',
         lastError: expect.stringContaining('FOREIGN KEY constraint failed'),
       });
-      expect(told.map(([name]) => name)).toEqual(['received', 'started', 'failed', 'parked']);
+      expect(hookCalls.map(([name]) => name)).toEqual(['received', 'started', 'failed', 'parked']);
     },
   );
 });
@@ -445,7 +449,7 @@ describe('a COMMIT that fails', () => {
 describe('a transaction of the shop that is open while a function ends', () => {
   it('does not take "done" with it when it is rolled back', async () => {
     const database = connect(temporaryFile());
-    const { inbox, post } = opened({
+    const { inbox, post } = openSqlite({
       database,
       on: {
         'order.paid': () => {
@@ -461,10 +465,10 @@ describe('a transaction of the shop that is open while a function ends', () => {
 
   it('puts the next delivery off, and is no error', async () => {
     const database = connect(temporaryFile());
-    const storing = opened({ database, work: false });
+    const storing = openSqlite({ database, work: false });
     for (const id of ['ord_1', 'ord_2']) await storing.post(orderPaid(id));
     const handled: string[] = [];
-    const { inbox, errors } = opened({
+    const { inbox, errors } = openSqlite({
       database,
       on: {
         'order.paid': (event) => {
@@ -480,7 +484,7 @@ describe('a transaction of the shop that is open while a function ends', () => {
 
   it('makes commit() fail, and the delivery is tried again', async () => {
     const database = connect(temporaryFile());
-    const { inbox, post, errors } = opened({
+    const { inbox, post, errors } = openSqlite({
       database,
       retries: ['1ms'],
       on: {

@@ -10,10 +10,10 @@ import {
   retryOptions,
 } from '../../src/inbox/params.js';
 import { readParams } from '../../src/input/read.js';
-import { opened } from './inboxes.js';
+import { openSqlite } from './inboxes.js';
 
 /** Runs a reader with what its type forbids. */
-function refused(read: (...args: never[]) => unknown, ...args: unknown[]) {
+function errorOf(read: (...args: never[]) => unknown, ...args: unknown[]) {
   const run = () => Reflect.apply(read, undefined, args);
   expect(run).toThrow(InvalidParamsError);
   try {
@@ -50,7 +50,7 @@ describe('list()', () => {
     [{ after: '' }, `after ${noKey}`],
     [{ after: 5 }, `after ${noKey}`],
   ])('refuses %j', (params, problem) => {
-    expect(refused(readList, params)).toMatchObject({
+    expect(errorOf(readList, params)).toMatchObject({
       operation: 'inbox.list',
       outcome: 'not_sent',
       message: `inbox.list: ${problem}`,
@@ -64,7 +64,7 @@ describe('a key', () => {
   });
 
   it.each(['', undefined, null, 5, ['a']])('is not %j', (key) => {
-    expect(refused(readDeliveryKey, 'retry', key)).toMatchObject({ message: `inbox.retry: key ${noKey}` });
+    expect(errorOf(readDeliveryKey, 'retry', key)).toMatchObject({ message: `inbox.retry: key ${noKey}` });
   });
 });
 
@@ -78,7 +78,7 @@ describe('purge()', () => {
   });
 
   it.each(['old', undefined, -1, new Date(Number.NaN)])('refuses %s', (olderThan) => {
-    expect(refused(readAge, olderThan)).toMatchObject({
+    expect(errorOf(readAge, olderThan)).toMatchObject({
       message: 'inbox.purge: olderThan must be a duration such as "90d", or a valid Date.',
     });
   });
@@ -92,7 +92,7 @@ it.each([
   ['refused', refusedParams, { limt: 1 }, 'limt is unknown. Did you mean limit?'],
   ['purge', purgeParams, { olderThan: '90d', dry: true }, 'dry is unknown. Known are olderThan.'],
 ])('%s() refuses what it does not know', (method, schema, params, problem) => {
-  expect(refused(readParams, `inbox.${method}`, schema, params)).toMatchObject({
+  expect(errorOf(readParams, `inbox.${method}`, schema, params)).toMatchObject({
     message: `inbox.${method}: ${problem}`,
   });
 });
@@ -131,12 +131,12 @@ describe('accept()', () => {
     [{ ...delivery, receivedAt: new Date() }, 'receivedAt must be ISO 8601 with a zone.'],
     [{ ...delivery, receivedAt: '2026-01-01T00:00:00' }, 'receivedAt must be ISO 8601 with a zone.'],
   ])('refuses %j', (given, problem) => {
-    expect(refused(readDelivery, given)).toMatchObject({ message: `inbox.accept: ${problem}` });
+    expect(errorOf(readDelivery, given)).toMatchObject({ message: `inbox.accept: ${problem}` });
   });
 });
 
 it('an inbox refuses every method while Object.prototype has a field of its own', async () => {
-  const { inbox } = opened();
+  const { inbox } = openSqlite();
   Reflect.set(Object.prototype, 'state', 'parked');
   const listing = inbox.list().catch((error: unknown) => error);
   Reflect.deleteProperty(Object.prototype, 'state');

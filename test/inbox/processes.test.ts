@@ -108,17 +108,17 @@ describe('kill -9 at any time', () => {
         await Promise.all(senders);
       }
       await start(script, file);
-      const fulfilled = () =>
+      const countFulfilled = () =>
         database
           .prepare('SELECT order_id FROM fulfilled')
           .all()
           .map((row) => String(row.order_id));
-      const unfinished = () =>
+      const countUnfinished = () =>
         Number(
           database.prepare("SELECT count(*) AS count FROM payments_inbox WHERE state <> 'done'").get()?.count,
         );
-      await expect.poll(unfinished, { timeout: 60_000, interval: 50 }).toBe(0);
-      const all = fulfilled();
+      await expect.poll(countUnfinished, { timeout: 60_000, interval: 50 }).toBe(0);
+      const all = countFulfilled();
       expect(new Set(all).size).toBe(all.length);
       expect([...accepted].filter((id) => !all.includes(id))).toEqual([]);
       expect(accepted.size).toBeGreaterThan(30);
@@ -140,12 +140,14 @@ describe('kill -9 at any time', () => {
       if (index === 10) killed?.child.kill('SIGKILL');
     });
     await Promise.all(sends);
-    const fulfilled = () =>
+    const countFulfilled = () =>
       database
         .prepare('SELECT order_id FROM fulfilled')
         .all()
         .map((row) => String(row.order_id));
-    await expect.poll(() => fulfilled().length, { timeout: 30_000 }).toBeGreaterThanOrEqual(accepted.length);
+    await expect
+      .poll(() => countFulfilled().length, { timeout: 30_000 })
+      .toBeGreaterThanOrEqual(accepted.length);
     await expect
       .poll(
         () =>
@@ -155,7 +157,7 @@ describe('kill -9 at any time', () => {
         },
       )
       .toBe(0);
-    expect(fulfilled().sort()).toEqual(accepted.sort());
+    expect(countFulfilled().sort()).toEqual(accepted.sort());
   });
 });
 

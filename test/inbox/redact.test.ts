@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { redactError } from '../../src/inbox/redact.js';
 import { sign } from '../../src/webhooks/index.js';
-import { opened, orderPaid } from './inboxes.js';
+import { openSqlite, orderPaid } from './inboxes.js';
 
 const secret = 'the-secret-of-the-shop';
 const textOf = (error: unknown, given: unknown = secret) => redactError(error, given);
@@ -41,7 +41,7 @@ describe('the text of an error that is stored', () => {
   });
 
   it('holds no webhook secret that a function gave', async () => {
-    const { inbox, post } = opened({
+    const { inbox, post } = openSqlite({
       ...{ secret: () => Promise.resolve([secret]), retries: [] },
       on: { 'order.paid': () => Promise.reject(new Error(`bad ${secret}`)) },
     });

@@ -1,7 +1,7 @@
 import type { Inbox, OrderBook } from 'merchant-payments/inbox';
 import { openOrderBook } from 'merchant-payments/inbox';
 import { expect, test } from 'vitest';
-import { connect, later, opened, temporaryFile } from './inboxes.js';
+import { connect, later, openSqlite, temporaryFile } from './inboxes.js';
 
 const paid = { order_id: 'ord_1', amount: '19.90', currency: 'USD' };
 
@@ -16,7 +16,7 @@ test.each<[name: string, misspelt: string, meant: string, call: (inbox: Inbox, g
 ])(
   'inbox.%s() refuses the unknown option %s, and names the likely one: %s',
   async (_, misspelt, meant, call) => {
-    const { inbox } = opened();
+    const { inbox } = openSqlite();
     const run = async () => Reflect.apply(call, undefined, [inbox, { [misspelt]: undefined }]);
     await expect(run()).rejects.toThrow(`${misspelt} is unknown. Did you mean ${meant}?`);
   },

@@ -13,7 +13,7 @@ it('without a database the first line on stderr says what failed, and when it is
   later(() => inbox.close());
   await vi.waitFor(() => expect(error).toHaveBeenCalledTimes(2), { timeout: 5000 });
   const lines = error.mock.calls.map((call) => format(...call).split('\n')[0]);
-  const failed = (s: number) =>
+  const failedAfter = (s: number) =>
     `The inbox cannot look for due deliveries, and tries again in ${s} s: Error: connect ECONNREFUSED 127.0.0.1:5432`;
-  expect(lines).toEqual([failed(1), failed(2)]);
+  expect(lines).toEqual([failedAfter(1), failedAfter(2)]);
 });

@@ -55,15 +55,15 @@ export function play(seed: number, rules: Rules, match: (tables: Tables) => void
 /** Returns the history of a shop, in order. */
 export function history(seed: number, { attackers, late }: Rules): Step[] {
   const random = randomFrom(seed);
-  const below = (limit: number) => Math.floor(random() * limit);
-  const oneOf = <One>(some: readonly One[]): One => some[below(some.length)] as One;
+  const randomBelow = (limit: number) => Math.floor(random() * limit);
+  const oneOf = <One>(some: readonly One[]): One => some[randomBelow(some.length)] as One;
   const steps: Step[] = [];
-  const then = (at: number, step: Omit<Step, 'at'>) => steps.push({ at, ...step });
+  const addStep = (at: number, step: Omit<Step, 'at'>) => steps.push({ at, ...step });
 
   const span = oneOf([20, 60, week + 60]);
   const amounts = oneOf([['19.90'], ['19.9', '19.90'], ['19.90', '34.00']]);
-  for (let customer = 2 + below(5); customer > 0; customer--) {
-    const opens = below(span);
+  for (let customer = 2 + randomBelow(5); customer > 0; customer--) {
+    const opens = randomBelow(span);
     const expires = random() < 0.85 ? opens + oneOf([1, lifetime, lifetime, 24 * 60]) : undefined;
     const order: TrueOrder = {
       id: `order ${customer}`,
@@ -73,18 +73,20 @@ export function history(seed: number, { attackers, late }: Rules): Step[] {
       expiresAt: expires === undefined ? undefined : new Date(expires * minute),
       paid: false,
     };
-    then(opens, { ordered: order });
-    const pays = opens + below((expires ?? opens + lifetime) - opens + 1);
+    addStep(opens, { ordered: order });
+    const pays = opens + randomBelow((expires ?? opens + lifetime) - opens + 1);
     if (random() < 0.35) {
-      if (attackers) then(opens + below(span), { returned: order });
+      if (attackers) addStep(opens + randomBelow(span), { returned: order });
       continue;
     }
-    then(pays, { paid: order });
-    if (random() < 0.6) then(pays + oneOf([0, 0, 1, below(60), below(2 * week)]), { returned: order });
-    else if (attackers && random() < 0.3) then(opens + below(span), { returned: order });
+    addStep(pays, { paid: order });
+    if (random() < 0.6)
+      addStep(pays + oneOf([0, 0, 1, randomBelow(60), randomBelow(2 * week)]), { returned: order });
+    else if (attackers && random() < 0.3) addStep(opens + randomBelow(span), { returned: order });
     if (random() < 0.15) continue; // the webhook is lost
     const latest = (expires ?? pays) + late - pays;
-    const receivedAt = pays + Math.min(latest, oneOf([0, 0, 1, below(30), below(latest + 1), latest]));
+    const receivedAt =
+      pays + Math.min(latest, oneOf([0, 0, 1, randomBelow(30), randomBelow(latest + 1), latest]));
     const payment: TruePayment = {
       id: `payment ${customer}`,
       amount: oneOf(amounts.filter((amount) => Number(amount) === Number(order.amount))),
@@ -93,13 +95,13 @@ export function history(seed: number, { attackers, late }: Rules): Step[] {
       of: order,
     };
     // Received and stored in time, and worked on later: the shop's database was away.
-    then(receivedAt + oneOf([0, 0, 0, below(120), below(week)]), { payment });
+    addStep(receivedAt + oneOf([0, 0, 0, randomBelow(120), randomBelow(week)]), { payment });
   }
   // Those of one minute happen in any order, but nobody pays before ordering.
   return steps.sort((one, other) => one.at - other.at);
 }
 
-export function shuffled<One>(all: readonly One[], random: () => number): One[] {
+export function shuffle<One>(all: readonly One[], random: () => number): One[] {
   const mixed = [...all];
   for (let last = mixed.length - 1; last > 0; last--) {
     const other = Math.floor(random() * (last + 1));

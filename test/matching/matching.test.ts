@@ -94,13 +94,15 @@ describe('matchPayments()', () => {
   ])(
     'takes as lateFor %s how long an expired order stays a candidate, at the time of the payment',
     (lateFor, minutes) => {
-      const expiring = (ago: number) => [
+      const orderExpired = (ago: number) => [
         order('A', { createdAt: at(-8 * day), expiresAt: at(10 - ago) }),
         order('B'),
       ];
       const options = { lateFor, now: at(99 * day) };
-      expect(say(expiring(minutes), [payment('p')], options)).toEqual(['p for A,B: several_candidates']);
-      expect(say(expiring(minutes + 0.01), [payment('p')], options)).toEqual(['B paid p: only_candidate']);
+      expect(say(orderExpired(minutes), [payment('p')], options)).toEqual(['p for A,B: several_candidates']);
+      expect(say(orderExpired(minutes + 0.01), [payment('p')], options)).toEqual([
+        'B paid p: only_candidate',
+      ]);
     },
   );
 
@@ -140,12 +142,12 @@ describe('matchPayments()', () => {
       order('B', { ...back, amount: '5.00' }),
       order('C', { amount: '6.00' }),
     ];
-    const overdue = (params: object) =>
+    const listOverdue = (params: object) =>
       matchPayments({ orders, payments: [payment('p')], ...params }).overdue.map(({ id }) => id);
-    expect(overdue({})).toEqual([]);
-    expect(overdue({ now: at(9 + 15) })).toEqual([]);
-    expect(overdue({ now: at(9 + 15.01) })).toEqual(['B']);
-    expect(overdue({ now: at(12), overdueMs: 2 * minute })).toEqual(['B']);
+    expect(listOverdue({})).toEqual([]);
+    expect(listOverdue({ now: at(9 + 15) })).toEqual([]);
+    expect(listOverdue({ now: at(9 + 15.01) })).toEqual(['B']);
+    expect(listOverdue({ now: at(12), overdueMs: 2 * minute })).toEqual(['B']);
   });
 });
 
@@ -230,7 +232,7 @@ const wrong: [path: string, problem: string, params: object][] = [
 ];
 
 /** Returns the error of a call whose parameters its type forbids. */
-function refused(call: (params: never) => unknown, params: unknown): unknown {
+function errorOf(call: (params: never) => unknown, params: unknown): unknown {
   try {
     Reflect.apply(call, undefined, [params]);
   } catch (error) {
@@ -240,14 +242,14 @@ function refused(call: (params: never) => unknown, params: unknown): unknown {
 }
 
 it.each(wrong)('matchPayments() names what is wrong: %s %s', (path, message, params) => {
-  expect(refused(matchPayments, { orders: [], payments: [], ...params })).toMatchObject({
+  expect(errorOf(matchPayments, { orders: [], payments: [], ...params })).toMatchObject({
     message: `matchPayments: ${path} ${message}`,
     issues: [{ path, message }],
   });
 });
 
 it('parameters that are no object are named as well', () => {
-  expect(refused(matchPayments, undefined)).toMatchObject({
+  expect(errorOf(matchPayments, undefined)).toMatchObject({
     message: 'matchPayments: params is missing. Pass an object.',
   });
 });
@@ -281,7 +283,7 @@ it('twice the orders and payments of one amount take four times the work, not ei
   /** Counts the reads of orders. Half of the payments are for customers who came back; the others fit several orders. */
   const work = (half: number, trustReturns: boolean) => {
     let reads = 0;
-    const counted = (id: string, facts?: object) =>
+    const countReads = (id: string, facts?: object) =>
       new Proxy(order(id, facts), {
         get(target, key) {
           reads += 1;
@@ -290,8 +292,8 @@ it('twice the orders and payments of one amount take four times the work, not ei
       });
     const numbers = Array.from({ length: half }, (_, n) => n);
     const orders = [
-      ...numbers.map((n) => counted(`early ${n}`)),
-      ...numbers.map((n) => counted(`late ${n}`, { createdAt: at(20), returnedAt: at(25) })),
+      ...numbers.map((n) => countReads(`early ${n}`)),
+      ...numbers.map((n) => countReads(`late ${n}`, { createdAt: at(20), returnedAt: at(25) })),
     ];
     const payments = [
       ...numbers.map((n) => payment(`early ${n}`)),
@@ -338,7 +340,7 @@ describe('freeAmount()', () => {
     [{ taken: ['19.90', '19,89'] }, 'taken.1 must be a decimal string such as "19.90".'],
     [{ prize: '1' }, 'prize is unknown. Did you mean price?'],
   ])('%j is refused', (params, problem) => {
-    expect(refused(freeAmount, { price: '19.90', taken: [], most: '0.50', ...params })).toMatchObject({
+    expect(errorOf(freeAmount, { price: '19.90', taken: [], most: '0.50', ...params })).toMatchObject({
       message: `freeAmount: ${problem}`,
     });
   });

@@ -1,6 +1,6 @@
 import { matchPayments } from 'merchant-payments/matching';
 import { expect, test } from 'vitest';
-import { play, randomFrom, shuffled, type TrueOrder, type TruePayment } from './histories.js';
+import { play, randomFrom, shuffle, type TrueOrder, type TruePayment } from './histories.js';
 
 const histories = 100_000;
 const first = Math.floor(Math.random() * 2 ** 31);
@@ -27,7 +27,7 @@ function everyHistory(
       totals.matched += matched.length;
       totals.held += held.length;
       if (random() > 0.02) return;
-      const left = { orders: shuffled(tables.orders, random), payments: shuffled(tables.payments, random) };
+      const left = { orders: shuffle(tables.orders, random), payments: shuffle(tables.payments, random) };
       expect(matchPayments({ ...left, ...settings }), `seed ${seed}, again`).toEqual({
         matched: [],
         held,

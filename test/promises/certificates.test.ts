@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { succeeds } from '../helpers/bodies.js';
+import { succeed } from '../helpers/bodies.js';
 import { Authority } from '../helpers/certificate.js';
 import { children } from '../helpers/child.js';
 import { FaultyServer } from '../helpers/faulty-server.js';
@@ -13,7 +13,7 @@ console.log(JSON.stringify({ outcome, reason, isSaid: message.includes('NODE_TLS
 `;
 
 test.each(['0', '1'])('with NODE_TLS_REJECT_UNAUTHORIZED=%s no stranger gets the key', async (value) => {
-  const server = await FaultyServer.start(succeeds, { identity: new Authority('localhost').identity });
+  const server = await FaultyServer.start(succeed, { identity: new Authority('localhost').identity });
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: value, NODE_NO_WARNINGS: '1' };
   const ended = await child.run(program(`https://localhost:${server.port}`), { env });
   expect(ended).toEqual({
@@ -27,7 +27,7 @@ test.each(['0', '1'])('with NODE_TLS_REJECT_UNAUTHORIZED=%s no stranger gets the
 
 test('an authority that the program gave to the global agent is trusted', async () => {
   const authority = new Authority('shop');
-  const server = await FaultyServer.start(succeeds, { identity: authority.issue('localhost') });
+  const server = await FaultyServer.start(succeed, { identity: authority.issue('localhost') });
   const trusting = `
 const { default: https } = await import('node:https');
 https.globalAgent.options.ca = ${JSON.stringify(authority.identity.cert)};

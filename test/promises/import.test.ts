@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { succeeds } from '../helpers/bodies.js';
+import { succeed } from '../helpers/bodies.js';
 import { children } from '../helpers/child.js';
 import { FaultyServer } from '../helpers/faulty-server.js';
 
@@ -43,7 +43,7 @@ test('importing the package adds no global but one of zod, keeps nothing alive a
 });
 
 test('a call reads no setting but the two that are documented, and sends one fixed set of headers', async () => {
-  const server = await FaultyServer.start(succeeds);
+  const server = await FaultyServer.start(succeed);
   const environment = { PAYMENTS_API_KEY: 'service_test_1', PAYMENTS_BASE_URL: server.url };
   const found = await run(
     `
@@ -70,7 +70,7 @@ test('a call reads no setting but the two that are documented, and sends one fix
 });
 
 test('a call writes no file, starts no process and no thread', async () => {
-  const server = await FaultyServer.start(succeeds);
+  const server = await FaultyServer.start(succeed);
   const program = `
     const { PaymentsClient } = await import(entry);
     const client = new PaymentsClient();
@@ -91,7 +91,7 @@ test('a call writes no file, starts no process and no thread', async () => {
 });
 
 test('a process ends by itself after its last call, with connections still kept', async () => {
-  const server = await FaultyServer.start(succeeds);
+  const server = await FaultyServer.start(succeed);
   const found = await run(
     `
     const { PaymentsClient } = await import(entry);

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import { expect, test, vi } from 'vitest';
-import { succeeds } from '../helpers/bodies.js';
+import { succeed } from '../helpers/bodies.js';
 import { canaryKey } from '../helpers/canary.js';
 import { FaultyServer } from '../helpers/faulty-server.js';
 import { call, clientOf, methods } from '../helpers/meeting.js';
@@ -13,7 +13,7 @@ test('tools that wrap http.request see every call, and can add a header to it, a
     const headers = Object.assign({}, options.headers, { traceparent: '00-1-2-01' });
     return Reflect.apply(request, http, [Object.assign({}, options, { headers })]);
   });
-  const server = await FaultyServer.start(succeeds);
+  const server = await FaultyServer.start(succeed);
   const client = clientOf('http', server.url);
   for (const method of methods) await call(client, method);
   expect(wrapped).toHaveBeenCalledTimes(3);

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
 import { children } from '../helpers/child.js';
-import { type Behaviour, FaultyServer, rawResponse, respondsWith } from '../helpers/faulty-server.js';
+import { type Behaviour, FaultyServer, rawResponse, respondWith } from '../helpers/faulty-server.js';
 import { carriers } from '../helpers/meeting.js';
 
 const { run } = children();
@@ -93,7 +93,7 @@ test('one AbortSignal serves 5,000 calls: no listener is left, no warning comes,
 
 test('bodies are freed without a full garbage collection, though ky keeps what it makes until then', async () => {
   const body = JSON.stringify({ code: 0, data: 'x'.repeat(50_000) });
-  const server = await FaultyServer.start(respondsWith(200, body));
+  const server = await FaultyServer.start(respondWith(200, body));
   const found = await run(
     `
     const { PaymentsClient } = await import(entry);

@@ -1,11 +1,11 @@
 import { ConfigurationError, type PaymentsClient } from 'merchant-payments';
 import { afterEach, expect, test } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
-import { FaultyServer, respondsWith } from '../helpers/faulty-server.js';
-import { call, clientOf, settled } from '../helpers/meeting.js';
+import { FaultyServer, respondWith } from '../helpers/faulty-server.js';
+import { call, clientOf, settle } from '../helpers/meeting.js';
 
 /** Puts an enumerable field on every object while a function runs. */
-async function polluted<T>(name: string, value: unknown, run: () => Promise<T>): Promise<T> {
+async function runPolluted<T>(name: string, value: unknown, run: () => Promise<T>): Promise<T> {
   Object.assign(Object.prototype, { [name]: value });
   try {
     return await run();
@@ -35,9 +35,9 @@ for (const name of names)
   test.each(calls)(
     `while every object has the field "${name}", %s is refused, and sends nothing`,
     async (operation, run) => {
-      const server = await FaultyServer.start(respondsWith(200, rightBody('GET')));
+      const server = await FaultyServer.start(respondWith(200, rightBody('GET')));
       const client = clientOf('http', server.url);
-      const { error } = await polluted(name, 'polluted', () => settled(run(client)));
+      const { error } = await runPolluted(name, 'polluted', () => settle(run(client)));
       expect(error).toBeInstanceOf(ConfigurationError);
       expect(error).toMatchObject({ operation, outcome: 'not_sent', attempts: 0 });
       expect(String(error)).toContain(`${operation}: Object.prototype has the field "${name}"`);
@@ -47,9 +47,9 @@ for (const name of names)
   );
 
 test('a field that is not enumerable, as a polyfill defines one, disturbs no call', async () => {
-  const server = await FaultyServer.start(respondsWith(200, rightBody('GET')));
+  const server = await FaultyServer.start(respondWith(200, rightBody('GET')));
   Object.defineProperty(Object.prototype, 'polyfill', { value: () => {}, configurable: true });
-  const { value } = await settled(call(clientOf('http', server.url), 'GET'));
+  const { value } = await settle(call(clientOf('http', server.url), 'GET'));
   Reflect.deleteProperty(Object.prototype, 'polyfill');
   expect(value).toMatchObject({ available: '1250.00' });
   await server.close();
@@ -64,8 +64,8 @@ test.each([
     `{"__proto__":${proto},"constructor":"y","prototype":${other}}`,
   );
   expect(body).toContain('__proto__');
-  const server = await FaultyServer.start(respondsWith(200, body));
-  const { value } = await settled(call(clientOf('http', server.url), 'POST'));
+  const server = await FaultyServer.start(respondWith(200, body));
+  const { value } = await settle(call(clientOf('http', server.url), 'POST'));
   const { metadata } = Object(value);
   expect(Object.getPrototypeOf(metadata)).toBe(Object.prototype);
   expect(Object.keys(metadata)).toEqual(['__proto__', 'constructor', 'prototype']);

@@ -2,10 +2,10 @@ import { inspect } from 'node:util';
 import { PaymentsClient } from 'merchant-payments';
 import { describe, expect, test, vi } from 'vitest';
 import list from '../fixtures/product-list.json' with { type: 'json' };
-import { succeeds } from '../helpers/bodies.js';
+import { succeed } from '../helpers/bodies.js';
 import { bodyCanary, canaryKey, traces } from '../helpers/canary.js';
-import { FaultyServer, rawResponse, resets, respondsWith } from '../helpers/faulty-server.js';
-import { call, carriers, clientOf, methods, settled, watch } from '../helpers/meeting.js';
+import { FaultyServer, rawResponse, resetSocket, respondWith } from '../helpers/faulty-server.js';
+import { call, carriers, clientOf, methods, settle, watch } from '../helpers/meeting.js';
 
 watch();
 
@@ -60,21 +60,21 @@ describe.each(carriers)('over %s', (carrier) => {
   });
 
   test('hooks receive neither key nor body, whatever happens', async () => {
-    const told: unknown[] = [];
-    const hook = (facts: unknown) => told.push(facts);
+    const hookCalls: unknown[] = [];
+    const hook = (facts: unknown) => hookCalls.push(facts);
     const hooks = { request: hook, response: hook, retry: hook, error: hook };
-    for (const behave of [succeeds, resets, respondsWith(401, canaryKey), respondsWith(200, bodyCanary)]) {
+    for (const behave of [succeed, resetSocket, respondWith(401, canaryKey), respondWith(200, bodyCanary)]) {
       const server = await FaultyServer.start(behave);
-      for (const method of methods) await settled(call(clientOf(carrier, server.url, { hooks }), method));
+      for (const method of methods) await settle(call(clientOf(carrier, server.url, { hooks }), method));
       await server.close();
     }
-    expect(told.length).toBeGreaterThan(30);
-    expect(traces(told)).toEqual([]);
-    expect(traces(told, bodyCanary).filter((place) => !place.includes('bodySnippet'))).toEqual([]);
+    expect(hookCalls.length).toBeGreaterThan(30);
+    expect(traces(hookCalls)).toEqual([]);
+    expect(traces(hookCalls, bodyCanary).filter((place) => !place.includes('bodySnippet'))).toEqual([]);
   });
 
   test('a hook that throws, rejects or never ends changes nothing', async () => {
-    const server = await FaultyServer.start(succeeds);
+    const server = await FaultyServer.start(succeed);
     const hooks = {
       request: () => {
         throw new Error('hook');
@@ -88,7 +88,7 @@ describe.each(carriers)('over %s', (carrier) => {
     for (const method of methods) await call(clientOf(carrier, server.url, { hooks }), method);
     const { url } = server;
     await server.close();
-    const { error } = await settled(call(clientOf(carrier, url, { hooks, maxRetries: 1 }), 'GET'));
+    const { error } = await settle(call(clientOf(carrier, url, { hooks, maxRetries: 1 }), 'GET'));
     expect(error).toMatchObject({ name: 'ConnectionError', attempts: 2 });
   });
 });

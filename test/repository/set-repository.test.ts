@@ -70,15 +70,15 @@ test('--check passes once the address is set, and fails without it, naming the c
 });
 
 test('every line of CODEOWNERS gets the owner: that of the repository, or the one named', () => {
-  const owned = () =>
+  const ownedFiles = () =>
     read('.github/CODEOWNERS')
       .split('\n')
       .filter((line) => line && !line.startsWith('#'));
   run('https://github.com/acme/payments');
-  expect(owned()).toContain('/.github/ @acme');
-  expect(owned().filter((line) => !line.endsWith(' @acme'))).toEqual([]);
+  expect(ownedFiles()).toContain('/.github/ @acme');
+  expect(ownedFiles().filter((line) => !line.endsWith(' @acme'))).toEqual([]);
   expect(run('https://github.com/acme/payments', '@acme/maintainers').status).toBe(0);
-  expect(owned().filter((line) => !/^\S+ @acme\/maintainers$/.test(line))).toEqual([]);
+  expect(ownedFiles().filter((line) => !/^\S+ @acme\/maintainers$/.test(line))).toEqual([]);
   for (const owner of [['acme'], ['@a', '@b']]) {
     expect(run('https://github.com/acme/payments', ...owner).stderr).toContain(
       'is not one owner. Pass a name',

@@ -230,11 +230,11 @@ describe('control over HTTP, for other languages', () => {
 
   test('forgets everything, with ids that repeat if a seed is given', async () => {
     const { sandbox, control } = controlled();
-    const next = async () => (await sandbox.trigger('order.paid')).order.id;
+    const nextOrderId = async () => (await sandbox.trigger('order.paid')).order.id;
     await control('DELETE', '/state?seed=7');
-    const first = await next();
+    const first = await nextOrderId();
     await control('DELETE', '/state?seed=7');
-    expect(await next()).toBe(first);
+    expect(await nextOrderId()).toBe(first);
     for (const seed of ['x', '', '1.5'])
       expect((await control('DELETE', `/state?seed=${seed}`)).status).toBe(400);
   });

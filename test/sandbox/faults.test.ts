@@ -54,13 +54,13 @@ describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
   test('twenty requests without a response make Node warn of no leak', async () => {
     const { sandbox, client } = await open(way);
     const warnings: string[] = [];
-    const warned = ({ message }: Error) => warnings.push(message);
-    process.on('warning', warned);
+    const recordWarning = ({ message }: Error) => warnings.push(message);
+    process.on('warning', recordWarning);
     sandbox.failNext({ network: 'timeout', times: 20 });
     const calls = Array.from({ length: 20 }, () => client.balance.retrieve({ timeoutMs: 500 }));
     for (const { status } of await Promise.allSettled(calls)) expect(status).toBe('rejected');
     await sandbox.close();
-    process.off('warning', warned);
+    process.off('warning', recordWarning);
     expect(warnings).toEqual([]);
   });
 

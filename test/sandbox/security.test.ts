@@ -11,7 +11,7 @@ import { caller, checkout, mug, open } from './open.js';
 let sandbox: Sandbox;
 afterEach(() => sandbox?.close());
 
-async function listening(options: Parameters<Sandbox['listen']>[0] = {}) {
+async function listenWith(options: Parameters<Sandbox['listen']>[0] = {}) {
   sandbox = createSandbox();
   await sandbox.listen(options);
   return { sandbox, port: Number(new URL(sandbox.url).port) };
@@ -55,13 +55,13 @@ describe('who can reach it', () => {
     .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
 
   test.skipIf(other === undefined)('it listens on loopback only, unless set otherwise', async () => {
-    const { port } = await listening();
+    const { port } = await listenWith();
     const refused = await send({ host: other, port, path: '/v1/balance' }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'ECONNREFUSED' });
   });
 
   test('a Host header that does not name it gets 421', async () => {
-    const { port } = await listening();
+    const { port } = await listenWith();
     const hosts: [string, number][] = [
       [`127.0.0.1:${port}`, 200],
       [`localhost:${port}`, 200],
@@ -96,7 +96,7 @@ describe('who can reach it', () => {
   });
 
   test('a health check may name it as it likes', async () => {
-    const { port } = await listening();
+    const { port } = await listenWith();
     for (const host of ['sandbox', 'payments.internal:80', 'evil.example'])
       expect((await send({ port, path: '/_sandbox/health', headers: { host } })).status).toBe(200);
   });
@@ -112,7 +112,7 @@ describe('who can reach it', () => {
   });
 
   test('open to other machines, control and dashboard ask for the access token, customers and the API do not', async () => {
-    const { port } = await listening({ host: '0.0.0.0', accessToken: 'the-token' });
+    const { port } = await listenWith({ host: '0.0.0.0', accessToken: 'the-token' });
     const { url, id } = await checkout(sandbox);
     const get = (path: string, headers = {}) =>
       send({ port, path, headers: { host: `127.0.0.1:${port}`, ...headers } });
@@ -138,7 +138,7 @@ describe('who can reach it', () => {
 
   test('the link to the dashboard opens it whatever characters the access token has', async () => {
     const accessToken = 'a+b/c==&d#e%41';
-    const { port } = await listening({ host: '0.0.0.0', accessToken });
+    const { port } = await listenWith({ host: '0.0.0.0', accessToken });
     const { pathname, search } = new URL(sandbox.dashboardUrl);
     const opened = await send({ port, path: pathname + search, headers: { host: `127.0.0.1:${port}` } });
     expect(opened).toMatchObject({ status: 303, headers: { location: '/' } });
@@ -148,7 +148,7 @@ describe('who can reach it', () => {
   });
 
   test('neither an empty access token nor an empty host opens it to everybody', async () => {
-    const { port } = await listening({ host: '0.0.0.0', accessToken: '' });
+    const { port } = await listenWith({ host: '0.0.0.0', accessToken: '' });
     const headers = { host: `127.0.0.1:${port}` };
     expect((await send({ port, path: '/?token=', headers })).status).toBe(401);
     await expect(createSandbox().listen({ host: '' })).rejects.toThrow(
@@ -330,7 +330,7 @@ describe('secrets', () => {
 
 describe('limits', () => {
   test('a body in chunks is read, and a form larger than 1 MiB is refused', async () => {
-    const { sandbox, port } = await listening();
+    const { sandbox, port } = await listenWith();
     const head = [
       'POST /v1/products HTTP/1.1',
       `Host: 127.0.0.1:${port}`,
@@ -355,7 +355,7 @@ describe('limits', () => {
   });
 
   test('a body that never ends is cut off at 1 MiB', async () => {
-    const { port } = await listening();
+    const { port } = await listenWith();
     const headers = `Host: 127.0.0.1:${port}\r\nx-api-key: ${sandbox.apiKey}\r\nContent-Type: application/json\r\n`;
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
     const got = await sendRaw(
@@ -423,7 +423,7 @@ describe('lifetime', () => {
   });
 
   test('close() ends a connection that is open, and a long poll', async () => {
-    const { sandbox: target } = await listening();
+    const { sandbox: target } = await listenWith();
     // Nothing else ends it for 30 seconds.
     const poll = fetch(`${target.url}/_sandbox/events?wait=30s`).then(
       ({ status }) => status,
@@ -436,7 +436,7 @@ describe('lifetime', () => {
   });
 
   test('a port that is taken is named, and no other is used instead', async () => {
-    const { port } = await listening();
+    const { port } = await listenWith();
     await expect(createSandbox().listen({ port })).rejects.toThrow(`Port ${port} on 127.0.0.1 is taken`);
   });
 });

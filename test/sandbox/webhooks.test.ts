@@ -25,7 +25,7 @@ function open(options: SandboxOptions = {}) {
 }
 
 /** Encodes a JSON text again in another language, one form per line; returns none if the language is not installed. */
-const reencodedBy = (program: string, args: string[]) => (body: string) =>
+const reencodeWith = (program: string, args: string[]) => (body: string) =>
   isInstalled(program)
     ? runProcessSync(program, args, { input: body }).stdout.split('\n').filter(Boolean)
     : [];
@@ -78,13 +78,13 @@ describe('delivery', () => {
     );
     const written = [
       JSON.stringify(JSON.parse(event.body)),
-      ...reencodedBy('python3', [
+      ...reencodeWith('python3', [
         '-c',
         `import json, sys; body = json.loads(sys.stdin.read())
 for options in [{}, {"separators": (",", ":")}, {"separators": (",", ": ")}, {"separators": (", ", ":")}, {"sort_keys": True}]:
   print(json.dumps(body, **options))`,
       ])(event.body),
-      ...reencodedBy('php', [
+      ...reencodeWith('php', [
         '-r',
         '$body = json_decode(stream_get_contents(STDIN)); foreach ([0, JSON_UNESCAPED_SLASHES] as $flags) echo json_encode($body, $flags), "\n";',
       ])(event.body),
@@ -292,7 +292,9 @@ describe('webhook faults', () => {
 });
 
 describe('delivery over HTTP', () => {
-  async function listening(server: ReturnType<typeof createServer> | ReturnType<typeof createTcpServer>) {
+  async function listenOnLocalhost(
+    server: ReturnType<typeof createServer> | ReturnType<typeof createTcpServer>,
+  ) {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('no port');
@@ -308,7 +310,7 @@ describe('delivery over HTTP', () => {
       requests++;
       response.writeHead(308, { location: '/hook/' }).end();
     });
-    const { url, close } = await listening(server);
+    const { url, close } = await listenOnLocalhost(server);
     const { delivery } = await open({ webhook: url }).trigger('order.paid');
     expect(delivery).toMatchObject({ ok: false, status: 308 });
     expect(delivery?.hint).toContain('redirects to /hook/');
@@ -325,7 +327,7 @@ describe('delivery over HTTP', () => {
       response.on('error', () => {});
       more();
     });
-    const { url, close } = await listening(server);
+    const { url, close } = await listenOnLocalhost(server);
     const { delivery } = await open({ webhook: url }).trigger('order.paid');
     expect(delivery).toMatchObject({ ok: true, status: 200 });
     expect(delivery?.responseBody).toHaveLength(4096);
@@ -334,7 +336,7 @@ describe('delivery over HTTP', () => {
   });
 
   test('a closed port is a failed attempt with a hint', async () => {
-    const { url, close } = await listening(createServer());
+    const { url, close } = await listenOnLocalhost(createServer());
     await close();
     const { delivery } = await open({ webhook: url }).trigger('order.paid');
     expect(delivery?.error).toContain('ECONNREFUSED');
@@ -414,7 +416,7 @@ describe('delivery over HTTP', () => {
     expect(calls).toBe(2);
 
     const { event } = await sandbox.trigger('order.paid');
-    const { promise: arrived, resolve } = deferred();
+    const { promise: arrived, resolve } = makeDeferred();
     sandbox.setWebhook(() => {
       resolve();
       return new Promise<Response>(() => {});
@@ -454,7 +456,7 @@ describe('delivery over HTTP', () => {
   });
 
   test('reset() ends a move of the clock that waits for a delivery', async () => {
-    const { promise: arrived, resolve } = deferred();
+    const { promise: arrived, resolve } = makeDeferred();
     const webhook = () => {
       resolve();
       return new Promise<Response>(() => {});
@@ -507,7 +509,7 @@ describe('delivery over HTTP', () => {
   });
 
   test('a redelivery that fails undoes no delivery that succeeded meanwhile', async () => {
-    const { promise: meanwhile, resolve } = deferred();
+    const { promise: meanwhile, resolve } = makeDeferred();
     const statuses = [500, 500, 200];
     let calls = 0;
     const webhook = async () => {
@@ -526,7 +528,7 @@ describe('delivery over HTTP', () => {
   });
 
   test('a retry that fails undoes no redelivery that succeeded meanwhile', async () => {
-    const { redelivered, retried, webhook } = secondAndThirdHeld(200);
+    const { redelivered, retried, webhook } = holdSecondAndThird(200);
     const sandbox = createSandbox({ webhook, unspecified: { retries: [1, 1] } });
     const { event } = await sandbox.trigger('order.paid');
     const again = sandbox.redeliver(event.id);
@@ -540,7 +542,7 @@ describe('delivery over HTTP', () => {
   });
 
   test('while it listens, a retry that hangs holds up no other event', async () => {
-    const hanging = deferred();
+    const hanging = makeDeferred();
     const attempts = new Map<string, number>();
     const sandbox = createSandbox({
       unspecified: { retries: [1] },
@@ -565,7 +567,7 @@ describe('delivery over HTTP', () => {
   });
 
   test('a retry in flight is shown as one, and a snapshot of it makes the retry again', async () => {
-    const { promise: arrived, resolve } = deferred();
+    const { promise: arrived, resolve } = makeDeferred();
     let calls = 0;
     const first = open({
       webhook: async () => {
@@ -587,7 +589,7 @@ describe('delivery over HTTP', () => {
   });
 
   test('the log names no time for a retry that is on its way', async () => {
-    const { redelivered, retried, webhook } = secondAndThirdHeld(500);
+    const { redelivered, retried, webhook } = holdSecondAndThird(500);
     const context = createContext({ webhook, unspecified: { retries: [1, 1] } });
     const lines: string[] = [];
     watch(context, false, (line) => lines.push(line));
@@ -605,12 +607,12 @@ describe('delivery over HTTP', () => {
   });
 
   test('closing the sandbox ends a delivery that hangs', async () => {
-    const { promise: arrived, resolve } = deferred();
+    const { promise: arrived, resolve } = makeDeferred();
     const server = createTcpServer((socket) => {
       socket.on('data', () => resolve());
       socket.on('error', () => {});
     });
-    const { url, close } = await listening(server);
+    const { url, close } = await listenOnLocalhost(server);
     const sandbox = open({ webhook: url });
     const payment = sandbox.trigger('order.paid');
     await arrived;
@@ -621,8 +623,8 @@ describe('delivery over HTTP', () => {
 });
 
 /** A receiver that fails, and responds to the second and third request only when told to; to the second with `status`. */
-function secondAndThirdHeld(status: number) {
-  const [redelivered, retried] = [deferred(), deferred()];
+function holdSecondAndThird(status: number) {
+  const [redelivered, retried] = [makeDeferred(), makeDeferred()];
   let calls = 0;
   const webhook = async () => {
     const call = ++calls;
@@ -635,7 +637,7 @@ function secondAndThirdHeld(status: number) {
 
 const retryDue = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-function deferred() {
+function makeDeferred() {
   let resolve = () => {};
   const promise = new Promise<void>((done) => {
     resolve = done;

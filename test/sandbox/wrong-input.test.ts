@@ -107,9 +107,9 @@ describe('input that is wrong is named', () => {
   ])('createSandbox(%j)', (options, message) => {
     const create = () => Reflect.apply(createSandbox, undefined, [options]);
     expect(create).toThrow(message);
-    const shown = ({ message }: Error) =>
+    const textOf = ({ message }: Error) =>
       JSON.stringify({ name: 'SandboxError', message, code: 'invalid_options' });
-    expect(create).toThrow(expect.toSatisfy((error) => JSON.stringify(error) === shown(error)));
+    expect(create).toThrow(expect.toSatisfy((error) => JSON.stringify(error) === textOf(error)));
   });
 
   test.each<[string, object, string]>([

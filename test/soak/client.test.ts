@@ -6,7 +6,7 @@ import { expect, test, vi } from 'vitest';
 import product from '../fixtures/product-created.json' with { type: 'json' };
 import { rightBody } from '../helpers/bodies.js';
 import { type Arrived, type Behaviour, FaultyServer, rawResponse } from '../helpers/faulty-server.js';
-import { type Carrier, carriers, clientOf, factsOf, settled } from '../helpers/meeting.js';
+import { type Carrier, carriers, clientOf, factsOf, settle } from '../helpers/meeting.js';
 import { deadPort } from '../helpers/ports.js';
 
 /** 20,000 together; fetch takes three times as long. */
@@ -126,12 +126,12 @@ async function soak(carrier: Carrier, server: FaultyServer) {
   const worker = async () => {
     for (let n = next++; n < calls; n = next++) {
       if (n % 2 === 0) {
-        await settled(client.balance.retrieve({ signal }));
+        await settle(client.balance.retrieve({ signal }));
         continue;
       }
       const name = `write ${n}`;
       const target = n % 100 === 1 ? nobody : client;
-      const { error } = await settled(target.products.create({ name, price: '5' }, { signal }));
+      const { error } = await settle(target.products.create({ name, price: '5' }, { signal }));
       const { outcome } = factsOf(error, ['outcome']);
       ended.set(name, isOutcome(outcome) ? outcome : 'answered');
       if (n === calls / 5 - 1) heapBefore = heap();

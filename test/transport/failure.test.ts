@@ -8,10 +8,10 @@ interface Shown {
   cause?: unknown;
 }
 
-const failing = (shown: Shown) => Object.assign(new Error('failed'), shown);
+const errorWith = (shown: Shown) => Object.assign(new Error('failed'), shown);
 /** As a `fetch` wraps it. */
-const wrapped = (shown: Shown) => new TypeError('fetch failed', { cause: failing(shown) });
-const several = (...shown: Shown[]) => Object.assign(new AggregateError(shown.map(failing)), shown[0]);
+const wrapError = (shown: Shown) => new TypeError('fetch failed', { cause: errorWith(shown) });
+const groupErrors = (...shown: Shown[]) => Object.assign(new AggregateError(shown.map(errorWith)), shown[0]);
 
 const connecting: [string, Shown][] = [
   ['ECONNREFUSED in connect', { code: 'ECONNREFUSED', syscall: 'connect' }],
@@ -75,37 +75,37 @@ const meaning: [code: string, isUnsent: boolean][] = [
 
 describe('a system call proves where a request stopped', () => {
   test.each(connecting)('%s: nothing was sent', (_title, shown) => {
-    expect(readError(failing(shown)).isUnsent).toBe(true);
-    expect(readError(wrapped(shown)).isUnsent).toBe(true);
-    expect(readError(several(shown, shown)).isUnsent).toBe(true);
-    expect(readError(new TypeError('fetch failed', { cause: several(shown) })).isUnsent).toBe(true);
+    expect(readError(errorWith(shown)).isUnsent).toBe(true);
+    expect(readError(wrapError(shown)).isUnsent).toBe(true);
+    expect(readError(groupErrors(shown, shown)).isUnsent).toBe(true);
+    expect(readError(new TypeError('fetch failed', { cause: groupErrors(shown) })).isUnsent).toBe(true);
   });
 
   test.each(exchanging)('%s: it may have been, whatever the code', (_title, shown) => {
-    expect(readError(failing(shown)).isUnsent).toBe(false);
-    expect(readError(wrapped(shown)).isUnsent).toBe(false);
-    expect(readError(several(...connecting.map(([, each]) => each), shown)).isUnsent).toBe(false);
+    expect(readError(errorWith(shown)).isUnsent).toBe(false);
+    expect(readError(wrapError(shown)).isUnsent).toBe(false);
+    expect(readError(groupErrors(...connecting.map(([, each]) => each), shown)).isUnsent).toBe(false);
   });
 
   test('the innermost one counts: what wraps it may carry any code', () => {
-    expect(readError(failing({ code: 'ECONNREFUSED', cause: failing({ syscall: 'read' }) })).isUnsent).toBe(
-      false,
-    );
     expect(
-      readError(failing({ code: 'ERR_OF_PROXY', cause: failing({ syscall: 'connect' }) })).isUnsent,
+      readError(errorWith({ code: 'ECONNREFUSED', cause: errorWith({ syscall: 'read' }) })).isUnsent,
+    ).toBe(false);
+    expect(
+      readError(errorWith({ code: 'ERR_OF_PROXY', cause: errorWith({ syscall: 'connect' }) })).isUnsent,
     ).toBe(true);
   });
 });
 
 describe('without a system call only a code that exists for nothing else is a proof', () => {
   test.each(meaning)('%s: nothing was sent: %s', (code, isUnsent) => {
-    expect(readError(failing({ code }))).toMatchObject({ code, isUnsent });
-    expect(readError(wrapped({ code }))).toMatchObject({ code, isUnsent });
+    expect(readError(errorWith({ code }))).toMatchObject({ code, isUnsent });
+    expect(readError(wrapError({ code }))).toMatchObject({ code, isUnsent });
   });
 
   test('each address of a host has to fail so', () => {
-    expect(readError(several({ code: 'ECONNREFUSED' }, { code: 'ECONNRESET' })).isUnsent).toBe(false);
-    expect(readError(several({ code: 'ECONNREFUSED' }, { code: 'ENOTFOUND' })).isUnsent).toBe(true);
+    expect(readError(groupErrors({ code: 'ECONNREFUSED' }, { code: 'ECONNRESET' })).isUnsent).toBe(false);
+    expect(readError(groupErrors({ code: 'ECONNREFUSED' }, { code: 'ENOTFOUND' })).isUnsent).toBe(true);
   });
 });
 
@@ -132,7 +132,7 @@ test.each([
   ['Z_BUF_ERROR', undefined],
   ['MY_HPE_', undefined],
 ])('%s is a failure of kind %s', (code, kind) => {
-  expect(readError(wrapped({ code })).kind).toBe(kind);
+  expect(readError(wrapError({ code })).kind).toBe(kind);
 });
 
 test.each([
@@ -140,28 +140,28 @@ test.each([
   ['nothing', undefined],
   ['null', null],
   ['an error without a code', new Error('failed')],
-  ['a number for a code, as DOMException has', failing({ code: 20 })],
-  ['text in place of a code', failing({ code: 'the key is service_test_1' })],
+  ['a number for a code, as DOMException has', errorWith({ code: 20 })],
+  ['text in place of a code', errorWith({ code: 'the key is service_test_1' })],
   ['no errors at all', new AggregateError([])],
 ])('%s shows nothing', (_title, error) => {
   expect(readError(error)).toEqual({ kind: undefined, code: undefined, isUnsent: false });
 });
 
 test('a code that is known counts, not one that wraps it', () => {
-  const error = failing({ code: 'MY_CODE', cause: failing({ code: 'ECONNRESET' }) });
+  const error = errorWith({ code: 'MY_CODE', cause: errorWith({ code: 'ECONNRESET' }) });
   expect(readError(error)).toEqual({ kind: 'network', code: 'ECONNRESET', isUnsent: false });
 });
 
 test('errors that hold each other many times over are read once', () => {
-  const error = several();
-  error.errors.push(...Array(10_000).fill(error), failing({ code: 'ECONNRESET' }));
+  const error = groupErrors();
+  error.errors.push(...Array(10_000).fill(error), errorWith({ code: 'ECONNRESET' }));
   const began = performance.now();
   expect(readError(error)).toMatchObject({ code: 'ECONNRESET' });
   expect(performance.now() - began).toBeLessThan(1000);
 });
 
 test('an error that is its own cause is read once', () => {
-  const error = failing({});
+  const error = errorWith({});
   error.cause = error;
   expect(readError(error)).toEqual({ kind: undefined, code: undefined, isUnsent: false });
 });

@@ -30,7 +30,7 @@ const head = (status: number, headers: Record<string, string> = {}) => ({
 });
 const begun = head(200, { 'content-type': 'application/json' });
 /** The error of an attempt that came as far as `reached`: a phase, or the head of a response. */
-function failed(
+function failureOf(
   call: typeof read,
   reached: Phase | ResponseHead,
   kind: FailureKind,
@@ -62,7 +62,7 @@ describe('a proxy', () => {
     [502, 'any'],
   ] as const)('that refuses a tunnel with %i is named', (tunnelStatus, retriable) => {
     const details = { code: 'ERR_PROXY_TUNNEL', elsewhere, tunnelStatus };
-    const { error, ...rest } = failed(write, 'connect', 'network', details);
+    const { error, ...rest } = failureOf(write, 'connect', 'network', details);
     expect(error.message).toBe(
       `POST /v1/products was not sent: the proxy 10.0.0.1:3128 refused the tunnel (${tunnelStatus}).`,
     );
@@ -70,7 +70,7 @@ describe('a proxy', () => {
   });
 
   test('that is gone is not called the service', () => {
-    const { error } = failed(write, 'connect', 'network', { code: 'ECONNREFUSED', elsewhere });
+    const { error } = failureOf(write, 'connect', 'network', { code: 'ECONNREFUSED', elsewhere });
     expect(error.message).toBe(
       'POST /v1/products was not sent: the proxy 10.0.0.1:3128 could not be reached (ECONNREFUSED).',
     );
@@ -78,7 +78,7 @@ describe('a proxy', () => {
 
   test('of a given fetch is not called the service, either', () => {
     const details = { code: 'ECONNREFUSED', elsewhere, detail: 'threw TypeError: fetch failed' };
-    const { error } = failed(read, 'exchange', 'network', details);
+    const { error } = failureOf(read, 'exchange', 'network', details);
     expect(error.message).toBe(
       'GET /v1/balance got no response: the connection to 10.0.0.1:3128, not the service, failed (ECONNREFUSED).',
     );
@@ -86,7 +86,7 @@ describe('a proxy', () => {
 
   test('that inspects TLS is what an unknown issuer hints at', () => {
     for (const code of ['SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY']) {
-      const { error } = failed(read, 'connect', 'tls', { code, note: 'It is ignored' });
+      const { error } = failureOf(read, 'connect', 'tls', { code, note: 'It is ignored' });
       expect(error.message).toBe(
         `GET /v1/balance was not sent: the secure connection to api.example failed (${code}). If a company's proxy inspects TLS, start Node with NODE_EXTRA_CA_CERTS. It is ignored.`,
       );
@@ -117,7 +117,7 @@ describe('a connection that fails', () => {
       'never',
     ],
   ] as const)('before it stood (%s, %s) sent nothing, and says so', (kind, code, why, retriable) => {
-    const { error, ...rest } = failed(write, 'connect', kind, { code });
+    const { error, ...rest } = failureOf(write, 'connect', kind, { code });
     isJust(error, ConnectionError);
     expect(error).toMatchObject({
       ...factsOf(write),
@@ -143,7 +143,7 @@ describe('a connection that fails', () => {
   ] as const)('in %s by %s says what is known, and reads may be sent again', (phase, code, what, after) => {
     const outcome = 'unknown';
     const reason = code ?? 'network';
-    const ofWrite = failed(write, phase, 'network', { code });
+    const ofWrite = failureOf(write, phase, 'network', { code });
     expect(ofWrite.error).toMatchObject({
       ...factsOf(write),
       message: `POST /v1/products ${what}${after}`,
@@ -152,7 +152,7 @@ describe('a connection that fails', () => {
       reason,
     });
     expect(ofWrite.retriable).toBe('get');
-    const ofRead = failed(read, phase, 'network', { code });
+    const ofRead = failureOf(read, phase, 'network', { code });
     expect(ofRead.error).toMatchObject({
       ...factsOf(read),
       message: `GET /v1/balance ${what}`,
@@ -175,7 +175,7 @@ describe('a connection that fails', () => {
     ['protocol', undefined, 'got a response that cannot be read as HTTP. Check baseUrl.'],
     ['encoding', 'Z_DATA_ERROR', 'got a response that cannot be decompressed (Z_DATA_ERROR).'],
   ] as const)('by %s (%s) is met again by another attempt, so there is none', (kind, code, what) => {
-    const { error, retriable } = failed(read, 'exchange', kind, { code });
+    const { error, retriable } = failureOf(read, 'exchange', kind, { code });
     expect(error.message).toBe(`GET /v1/balance ${what}`);
     expect(error).toMatchObject({ reason: code ?? kind });
     expect(retriable).toBe('never');
@@ -183,7 +183,7 @@ describe('a connection that fails', () => {
 
   test('by a mistake of the option fetch says which, without the key', () => {
     const detail = `threw Error: no proxy for ${key}${'x'.repeat(600)}`;
-    const { error } = failed(write, 'exchange', 'fetch', { detail });
+    const { error } = failureOf(write, 'exchange', 'fetch', { detail });
     const said = `threw Error: no proxy for [redacted]`;
     expect(error.message).toMatch(`POST /v1/products failed, because the function passed as fetch ${said}`);
     expect(error.message).toHaveLength(
@@ -192,7 +192,7 @@ describe('a connection that fails', () => {
   });
 
   test('shows no key in place of a code', () => {
-    const { error } = failed(read, 'exchange', 'network', { code: key.replaceAll('-', '_') });
+    const { error } = failureOf(read, 'exchange', 'network', { code: key.replaceAll('-', '_') });
     expect(error).toMatchObject({ reason: '[redacted]' });
   });
 });
@@ -205,7 +205,7 @@ describe('time that runs out', () => {
   ] as const)(
     'for an attempt, in %s, names the option and how far it came',
     (phase, stage, outcome, retriable) => {
-      const { error, ...rest } = failed(write, phase, 'timeout');
+      const { error, ...rest } = failureOf(write, phase, 'timeout');
       isJust(error, TimeoutError);
       expect(error).toMatchObject({
         ...factsOf(write),
@@ -223,7 +223,7 @@ describe('time that runs out', () => {
   test.each(['connect', 'exchange', 'body'] as const)(
     'for the whole call, in %s, leaves none for another attempt',
     (phase) => {
-      const { error, retriable } = failed(read, phase, 'timeout', {}, total);
+      const { error, retriable } = failureOf(read, phase, 'timeout', {}, total);
       expect(error).toMatchObject({ scope: 'total', phase });
       expect(error.message).toMatch(/^GET \/v1\/balance timed out after 60000 ms \(totalTimeoutMs\): /);
       expect(retriable).toBe('never');
@@ -432,7 +432,7 @@ describe('text of the service', () => {
 
 describe('a response of which only the status arrived', () => {
   test('is a refusal where the status is one', () => {
-    const { error, retriable } = failed(write, head(429, { 'retry-after': '9' }), 'network', {
+    const { error, retriable } = failureOf(write, head(429, { 'retry-after': '9' }), 'network', {
       code: 'ECONNRESET',
     });
     isJust(error, RateLimitError);
@@ -442,7 +442,7 @@ describe('a response of which only the status arrived', () => {
 
   test('says what the option fetch did to its body, without the key', () => {
     const detail = `threw Error: ${key}`;
-    const { error } = failed(write, head(403), 'fetch', { detail });
+    const { error } = failureOf(write, head(403), 'fetch', { detail });
     isJust(error, PermissionDeniedError);
     expect(error.message).toBe(
       'POST /v1/products returned 403. This API key is not allowed to do that. The function passed as fetch threw Error: [redacted].',
@@ -536,7 +536,7 @@ describe('a response that cannot be used', () => {
   });
 
   test('is one of more than 8 MiB', () => {
-    const { error, retriable } = failed(write, 'body', 'too_large');
+    const { error, retriable } = failureOf(write, 'body', 'too_large');
     isJust(error, InvalidResponseError);
     expect(error).toMatchObject({ status: 200, reason: 'too_large', outcome: 'unknown' });
     expect(error.message).toBe(

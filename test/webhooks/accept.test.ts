@@ -200,8 +200,9 @@ describe('accept', () => {
       event: { type: 'unknown', originalType: 'deep', data: null, problem },
       rawBody: body,
     });
-    const nested = (levels: number) => `{"type":"deep","data":${'['.repeat(levels)}${']'.repeat(levels)}}`;
-    await post(nested(99));
+    const nestedBody = (levels: number) =>
+      `{"type":"deep","data":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    await post(nestedBody(99));
     expect(last().event).toMatchObject({ type: 'unknown', originalType: 'deep' });
     expect(last().event).not.toHaveProperty('problem');
   });

@@ -126,9 +126,9 @@ class LazyPromise extends Promise<void> {
 describe('the raw body', () => {
   it('may have 1 MiB; one byte more gets 413, whether its length was declared or not', async () => {
     const { answer, errors } = receiver({ onUnknown: () => {} });
-    const sized = (bytes: number) => `{"type":"${'a'.repeat(bytes - 11)}"}`;
-    expect(await answer(delivery(sized(1024 * 1024)))).toMatchObject({ status: 200 });
-    const long = sized(1024 * 1024 + 1);
+    const bodyOfSize = (bytes: number) => `{"type":"${'a'.repeat(bytes - 11)}"}`;
+    expect(await answer(delivery(bodyOfSize(1024 * 1024)))).toMatchObject({ status: 200 });
+    const long = bodyOfSize(1024 * 1024 + 1);
     expect(await answer(delivery(long))).toEqual({ status: 413, body: { error: 'body_too_large' } });
     const declared = { ...sign({ rawBody: 'x', secret }), 'content-length': '1048577' };
     expect(await answer(delivery('x', declared))).toMatchObject({ status: 413 });

@@ -5,17 +5,17 @@ const secret = 'whsec_merchant_test_7Qm2xV9c';
 const paid = '{"type":"order.paid","data":{"order_id":"ord_1001","amount":"19.90","currency":"USD"}}';
 const key = 'order.paid:ord_1001';
 
-/** Hooks that note what they are told. */
-function noting() {
-  const told: [name: string, facts: object][] = [];
+/** Hooks that note what they are hookCalls. */
+function recordHooks() {
+  const hookCalls: [name: string, facts: object][] = [];
   const hooks: WebhookHooks = {
-    received: (facts) => told.push(['received', facts]),
-    duplicate: (facts) => told.push(['duplicate', facts]),
-    refused: (facts) => told.push(['refused', facts]),
-    done: (facts) => told.push(['done', facts]),
-    failed: (facts) => told.push(['failed', facts]),
+    received: (facts) => hookCalls.push(['received', facts]),
+    duplicate: (facts) => hookCalls.push(['duplicate', facts]),
+    refused: (facts) => hookCalls.push(['refused', facts]),
+    done: (facts) => hookCalls.push(['done', facts]),
+    failed: (facts) => hookCalls.push(['failed', facts]),
   };
-  return { hooks, told };
+  return { hooks, hookCalls };
 }
 
 async function post(
@@ -32,36 +32,36 @@ const durationMs = expect.toSatisfy((ms: number) => ms >= 0 && ms <= performance
 
 describe('hooks of a handler', () => {
   it('receive a delivery that arrived and was handled', async () => {
-    const { hooks, told } = noting();
+    const { hooks, hookCalls } = recordHooks();
     await post({ secret, hooks, on: { 'order.paid': () => {} } });
-    expect(told).toEqual([
+    expect(hookCalls).toEqual([
       ['received', { key, type: 'order.paid', bytes: paid.length }],
       ['done', { key, type: 'order.paid', durationMs }],
     ]);
   });
 
   it('receive the same with accept, for events of any type', async () => {
-    const { hooks, told } = noting();
+    const { hooks, hookCalls } = recordHooks();
     await post({ secret, hooks, accept: async () => {} }, '{"type":"ping"}');
-    expect(told).toMatchObject([
+    expect(hookCalls).toMatchObject([
       ['received', { key: expect.stringMatching(/^ping:[0-9a-f]{64}$/), type: 'ping', bytes: 15 }],
       ['done', { type: 'ping' }],
     ]);
   });
 
   it('receive what a function threw', async () => {
-    const { hooks, told } = noting();
+    const { hooks, hookCalls } = recordHooks();
     const error = new Error('no stock');
     await post({ secret, hooks, on: { 'order.paid': () => Promise.reject(error) } });
     await post({ secret, hooks, accept: () => Promise.reject(error) });
-    expect(told.filter(([name]) => name !== 'received')).toEqual([
+    expect(hookCalls.filter(([name]) => name !== 'received')).toEqual([
       ['failed', { key, type: 'order.paid', durationMs, error }],
       ['failed', { key, type: 'order.paid', durationMs, error }],
     ]);
   });
 
   it('receive a duplicate, while the first is handled and afterwards', async () => {
-    const { hooks, told } = noting();
+    const { hooks, hookCalls } = recordHooks();
     let finish = () => {};
     const handled = new Promise<void>((resolve) => {
       finish = resolve;
@@ -80,7 +80,7 @@ describe('hooks of a handler', () => {
     finish();
     await first;
     expect((await send()).status).toBe(200);
-    expect(told.map(([name]) => name)).toEqual([
+    expect(hookCalls.map(([name]) => name)).toEqual([
       'received',
       'received',
       'duplicate',
@@ -88,7 +88,7 @@ describe('hooks of a handler', () => {
       'received',
       'duplicate',
     ]);
-    expect(told[2]?.[1]).toEqual({ key, type: 'order.paid' });
+    expect(hookCalls[2]?.[1]).toEqual({ key, type: 'order.paid' });
   });
 
   it.each<[string, string, Record<string, string> | undefined, object]>([
@@ -97,15 +97,15 @@ describe('hooks of a handler', () => {
     ['that cannot be read', '{', undefined, { status: 500, code: 'invalid_json' }],
     ['longer than 1 MiB', ' '.repeat(1024 * 1024 + 1), undefined, { status: 413, code: 'body_too_large' }],
   ])('are told of a delivery %s, once and without its content', async (_form, body, headers, facts) => {
-    const { hooks, told } = noting();
+    const { hooks, hookCalls } = recordHooks();
     await post({ secret, hooks, on: { 'order.paid': () => {} } }, body, headers);
-    expect(told).toEqual([['refused', facts]]);
+    expect(hookCalls).toEqual([['refused', facts]]);
   });
 
   it('receive a request that could not be handled at all as an internal error', async () => {
-    const { hooks, told } = noting();
+    const { hooks, hookCalls } = recordHooks();
     await post({ secret: () => Promise.reject(new Error('vault')), hooks, accept: async () => {} });
-    expect(told).toEqual([['refused', { status: 500, code: 'internal_error' }]]);
+    expect(hookCalls).toEqual([['refused', { status: 500, code: 'internal_error' }]]);
   });
 
   it.each<[string, () => unknown]>([
@@ -138,14 +138,14 @@ describe('hooks of a handler', () => {
   });
 
   it('never receive the secret, a header or the body', async () => {
-    const { hooks, told } = noting();
+    const { hooks, hookCalls } = recordHooks();
     const headers = sign({ rawBody: paid, secret });
     await post({ secret, hooks, on: { 'order.paid': () => {} } }, paid, headers);
     await post({ secret, hooks, on: { 'order.paid': () => {} } }, paid, {
       ...headers,
       'x-service-timestamp': '1',
     });
-    const text = JSON.stringify(told);
+    const text = JSON.stringify(hookCalls);
     for (const hidden of [secret, headers['x-service-signature'] ?? '', '19.90', 'USD'])
       expect(text).not.toContain(hidden);
   });

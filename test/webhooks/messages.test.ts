@@ -22,10 +22,13 @@ function messageOf(call: (...args: never[]) => unknown, options: unknown): strin
   throw new Error('Nothing was thrown.');
 }
 
-const thrown = () => {
+const messageOfVerify = () => {
   throw new TypeError('touched');
 };
-const untouchable = new Proxy({}, { get: thrown, has: thrown, ownKeys: thrown, getPrototypeOf: thrown });
+const untouchable = new Proxy(
+  {},
+  { get: messageOfVerify, has: messageOfVerify, ownKeys: messageOfVerify, getPrototypeOf: messageOfVerify },
+);
 const thenable = Object.fromEntries([['then', () => {}]]);
 
 describe('verify() tells of a body', () => {
@@ -68,7 +71,7 @@ describe('verify() tells of a body', () => {
 });
 
 describe('verify() tells of headers', () => {
-  const odd = (value: unknown) => ({ ...headers, 'x-service-signature': value });
+  const withSignature = (value: unknown) => ({ ...headers, 'x-service-signature': value });
   const notPairs = 'headers is not an array of [name, value] pairs. Pass request.headers, not rawHeaders.';
   it.each<[unknown, string]>([
     [undefined, 'headers must be an object. Pass request.headers.'],
@@ -80,10 +83,19 @@ describe('verify() tells of headers', () => {
     [[['x-service-signature', 'a', 'b']], notPairs],
     [[['x-service-signature']], notPairs],
     [[[1, 'a']], notPairs],
-    [odd(7), 'the value of x-service-signature is not a string. Pass headers as they were received.'],
-    [odd([7]), 'the value of x-service-signature is not a string. Pass headers as they were received.'],
     [
-      Object.defineProperty({ ...headers }, 'x-service-signature', { get: thrown, enumerable: true }),
+      withSignature(7),
+      'the value of x-service-signature is not a string. Pass headers as they were received.',
+    ],
+    [
+      withSignature([7]),
+      'the value of x-service-signature is not a string. Pass headers as they were received.',
+    ],
+    [
+      Object.defineProperty({ ...headers }, 'x-service-signature', {
+        get: messageOfVerify,
+        enumerable: true,
+      }),
       'the value of x-service-signature cannot be read. Pass headers as they were received.',
     ],
   ])('%#', (container, problem) => {
@@ -313,7 +325,7 @@ describe('verify() tells of a scheme', () => {
   });
 
   it.each<[object, string]>([
-    [{ verify: thrown }, 'scheme.verify threw. Let it return false for an invalid signature.'],
+    [{ verify: messageOfVerify }, 'scheme.verify threw. Let it return false for an invalid signature.'],
     [
       { verify: async () => true },
       'scheme.verify returned a promise. Verify synchronously: node:crypto has verify().',

@@ -77,10 +77,13 @@ describe('a node:http server', () => {
 
   it('takes 1 MiB and responds with 413 to one byte more, over the same connection', async () => {
     const { post, errors } = await serve();
-    const sized = (bytes: number) => `{"type":"${'a'.repeat(bytes - 11)}"}`;
-    expect(await post(sized(1024 * 1024))).toMatchObject({ status: 200 });
-    expect(await post(sized(1024 * 1024 + 1))).toEqual({ status: 413, body: { error: 'body_too_large' } });
-    expect(await post(sized(4 * 1024 * 1024))).toMatchObject({ status: 413 });
+    const bodyOfSize = (bytes: number) => `{"type":"${'a'.repeat(bytes - 11)}"}`;
+    expect(await post(bodyOfSize(1024 * 1024))).toMatchObject({ status: 200 });
+    expect(await post(bodyOfSize(1024 * 1024 + 1))).toEqual({
+      status: 413,
+      body: { error: 'body_too_large' },
+    });
+    expect(await post(bodyOfSize(4 * 1024 * 1024))).toMatchObject({ status: 413 });
     expect(await post()).toMatchObject({ status: 200 });
     expect(errors).toEqual([]);
   });

@@ -356,7 +356,7 @@ describe('20,000 random header and body values', () => {
 
 describe('no error holds anything of the delivery or of the secret', () => {
   /** Every text that can be reached from an error: own, inherited, symbol and hidden fields, causes, printed forms. */
-  function everythingIn(error: unknown): string {
+  function textsOf(error: unknown): string {
     const seen = new Set<unknown>();
     const texts = [
       inspect(error, { showHidden: true, depth: 20, getters: true }),
@@ -393,7 +393,7 @@ describe('no error holds anything of the delivery or of the secret', () => {
       const options = optionsOf(one);
       const error = attempt(options);
       expect(isOurs(error)).toBe(true);
-      const inside = everythingIn(error);
+      const inside = textsOf(error);
       for (const canary of canaries(options, one.headers)) expect(inside).not.toContain(canary);
     });
   }
@@ -459,7 +459,7 @@ describe('no error holds anything of the delivery or of the secret', () => {
     ];
     for (const error of errors) {
       expect(isOurs(error)).toBe(true);
-      expect(everythingIn(error)).not.toMatch(/canary|Y2FuYXJ5/);
+      expect(textsOf(error)).not.toMatch(/canary|Y2FuYXJ5/);
     }
   });
 
@@ -473,7 +473,7 @@ describe('no error holds anything of the delivery or of the secret', () => {
     Object.defineProperty(leaky, 'hidden', { value: 'canary-hidden', enumerable: false });
     Object.defineProperty(leaky, Symbol('canary-symbol'), { value: 1, enumerable: false });
     Object.defineProperty(leaky, 'bytes', { value: Buffer.from('canary-bytes'), enumerable: false });
-    const inside = everythingIn(leaky);
+    const inside = textsOf(leaky);
     for (const place of ['inherited', 'cause', 'hidden', 'symbol', 'bytes'])
       expect(inside).toContain(`canary-${place}`);
   });

@@ -11,7 +11,7 @@ import {
 
 const secret = 'whsec_merchant_test_7Qm2xV9c';
 const scheme = { content: '{body}', encoding: 'base64' } as const;
-const paid = (id = 'ord_1001') =>
+const paidBody = (id = 'ord_1001') =>
   `{"type":"order.paid","data":{"order_id":"${id}","amount":"19.90","currency":"USD","note":"Grüße"}}`;
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
@@ -36,15 +36,15 @@ function receiver(options: Partial<AcceptOptions> = {}) {
 describe('accept with refused', () => {
   it('keeps a delivery that another scheme signed, as plain JSON, and responds with 400', async () => {
     const { post, records, accepted } = receiver();
-    const headers = sign({ rawBody: paid(), secret, scheme });
-    expect(await post(paid(), { ...headers, cookie: 'session=1', 'x-request-id': 'req_1' })).toBe(400);
+    const headers = sign({ rawBody: paidBody(), secret, scheme });
+    expect(await post(paidBody(), { ...headers, cookie: 'session=1', 'x-request-id': 'req_1' })).toBe(400);
     expect(records()).toEqual([
       {
         code: 'malformed_signature',
         receivedAt: expect.stringMatching(/^\d{4}-.*Z$/),
-        bytes: Buffer.byteLength(paid()),
+        bytes: Buffer.byteLength(paidBody()),
         headers: { ...headers, 'x-request-id': 'req_1' },
-        rawBody: paid(),
+        rawBody: paidBody(),
       },
     ]);
     expect(accepted).toEqual([]);
@@ -58,25 +58,27 @@ describe('accept with refused', () => {
         steps.push('kept');
       },
     });
-    await post(paid(), sign({ rawBody: paid(), secret, scheme })).then((status) => steps.push(`${status}`));
+    await post(paidBody(), sign({ rawBody: paidBody(), secret, scheme })).then((status) =>
+      steps.push(`${status}`),
+    );
     expect(steps).toEqual(['kept', '400']);
   });
 
-  const signed = sign({ rawBody: paid(), secret });
+  const signed = sign({ rawBody: paidBody(), secret });
   const { 'x-service-signature': signature = '' } = signed;
   it.each<[string, string, Record<string, string>, string | undefined]>([
-    ['of another signature', paid(), sign({ rawBody: 'x', secret }), 'signature_mismatch'],
-    ['with a time in words', paid(), { ...signed, 'x-service-timestamp': 'noon' }, 'malformed_timestamp'],
-    ['without a timestamp', paid(), { 'x-service-signature': signature }, 'missing_timestamp'],
+    ['of another signature', paidBody(), sign({ rawBody: 'x', secret }), 'signature_mismatch'],
+    ['with a time in words', paidBody(), { ...signed, 'x-service-timestamp': 'noon' }, 'malformed_timestamp'],
+    ['without a timestamp', paidBody(), { 'x-service-signature': signature }, 'missing_timestamp'],
     [
       'of 1970',
-      paid(),
-      sign({ rawBody: paid(), secret, timestamp: new Date(86_400_000) }),
+      paidBody(),
+      sign({ rawBody: paidBody(), secret, timestamp: new Date(86_400_000) }),
       'timestamp_too_old',
     ],
     ['of 64 KiB', ' '.repeat(65_536), signed, 'signature_mismatch'],
     ['of one byte more', ' '.repeat(65_537), signed, undefined],
-    ['without a signature', paid(), {}, undefined],
+    ['without a signature', paidBody(), {}, undefined],
   ])('is given what the quarantine of the inbox keeps: one %s', async (_what, body, headers, code) => {
     const { post, records } = receiver();
     expect(await post(body, headers)).toBe(400);
@@ -85,21 +87,21 @@ describe('accept with refused', () => {
 
   it('responds with 500, and onError gets both errors, if it cannot be kept', async () => {
     const { post, errors } = receiver({ refused: () => Promise.reject(new Error('the disk is full')) });
-    expect(await post(paid(), sign({ rawBody: 'x', secret }))).toBe(500);
+    expect(await post(paidBody(), sign({ rawBody: 'x', secret }))).toBe(500);
     expect(errors).toMatchObject([{ code: 'signature_mismatch' }, { message: 'the disk is full' }]);
   });
 
   it('responds with 500 if it returns no promise: an await was forgotten', async () => {
-    const forgotten: AcceptOptions['refused'] = () => JSON.parse('null');
-    const { post, errors } = receiver({ refused: forgotten });
-    expect(await post(paid(), sign({ rawBody: 'x', secret }))).toBe(500);
+    const forgetPromise: AcceptOptions['refused'] = () => JSON.parse('null');
+    const { post, errors } = receiver({ refused: forgetPromise });
+    expect(await post(paidBody(), sign({ rawBody: 'x', secret }))).toBe(500);
     expect(errors).toMatchObject([{}, { message: expect.stringMatching(/^refused returned no promise/) }]);
   });
 
   it('goes with accept: with on, and alone, the handler is not made', () => {
-    const refused = async () => {};
+    const refuse = async () => {};
     for (const other of [{ on: { 'order.paid': () => {} } }, {}])
-      expect(() => Reflect.apply(handler, undefined, [{ secret, refused, ...other }])).toThrow(
+      expect(() => Reflect.apply(handler, undefined, [{ secret, refused: refuse, ...other }])).toThrow(
         /"refused" keeps|pass "on"/,
       );
   });
@@ -109,16 +111,16 @@ describe('recover', () => {
   it('returns what is authentic under another scheme as deliveries, in their order', async () => {
     const { post, records } = receiver();
     for (const id of ['ord_1', 'ord_2', 'ord_3'])
-      await post(paid(id), sign({ rawBody: paid(id), secret, scheme }));
+      await post(paidBody(id), sign({ rawBody: paidBody(id), secret, scheme }));
     const kept = records();
-    const withForged = kept.flatMap((record) => [{ ...record, rawBody: paid('ord_9') }, record]);
+    const withForged = kept.flatMap((record) => [{ ...record, rawBody: paidBody('ord_9') }, record]);
     const recovered = recover(withForged, { secret, scheme });
     expect(recovered.map(({ key }) => key)).toEqual([
       'order.paid:ord_1',
       'order.paid:ord_2',
       'order.paid:ord_3',
     ]);
-    expect(recovered[0]).toMatchObject({ rawBody: paid('ord_1'), receivedAt: kept[0]?.receivedAt });
+    expect(recovered[0]).toMatchObject({ rawBody: paidBody('ord_1'), receivedAt: kept[0]?.receivedAt });
     expect(verify({ ...JSON.parse(JSON.stringify(recovered[0])), secret, scheme })).toEqual(
       recovered[0]?.event,
     );
@@ -127,13 +129,13 @@ describe('recover', () => {
 
   it('verifies each as of when it was received', async () => {
     const receivedAt = '2026-01-01T00:00:00.000Z';
-    const headers = sign({ rawBody: paid(), secret, scheme, timestamp: new Date(receivedAt) });
+    const headers = sign({ rawBody: paidBody(), secret, scheme, timestamp: new Date(receivedAt) });
     const record = {
       code: 'malformed_signature',
       receivedAt,
-      bytes: paid().length,
+      bytes: paidBody().length,
       headers,
-      rawBody: paid(),
+      rawBody: paidBody(),
     };
     expect(recover([record], { secret, scheme })).toMatchObject([{ receivedAt }]);
     const later = { ...record, receivedAt: '2026-01-01T02:00:00.000Z' };
@@ -148,10 +150,10 @@ describe('recover', () => {
     ['a JSON string', (text: string) => JSON.stringify(text)],
   ])('reads a body that came as %s, and returns the one that was sent', async (_form, encode) => {
     const { post, records } = receiver();
-    await post(encode(paid()), sign({ rawBody: paid(), secret }));
+    await post(encode(paidBody()), sign({ rawBody: paidBody(), secret }));
     const [delivery, ...others] = recover(records(), { secret });
     expect(others).toEqual([]);
-    expect(delivery).toMatchObject({ key: 'order.paid:ord_1001', rawBody: paid() });
+    expect(delivery).toMatchObject({ key: 'order.paid:ord_1001', rawBody: paidBody() });
     expect(delivery && verify({ ...delivery, secret })).toEqual(delivery?.event);
   });
 
@@ -164,7 +166,7 @@ describe('recover', () => {
       if (message.body.length < 3) throw new RangeError('too short');
       return true;
     };
-    expect(recover([record('{}'), record(paid())], { scheme: { verify: picky } })).toHaveLength(1);
+    expect(recover([record('{}'), record(paidBody())], { scheme: { verify: picky } })).toHaveLength(1);
     expect(() => recover([record('{}')], { scheme: { verify: picky } })).toThrow(/scheme\.verify threw/);
   });
 
@@ -184,17 +186,17 @@ describe('a body that a platform encoded once more', () => {
   it.each([
     [
       'base64',
-      base64(paid()),
+      base64(paidBody()),
       "The signature does not match. The body is base64, as AWS Lambda passes it: decode it, or pass `encoding: 'base64'`.",
     ],
     [
       'a JSON string',
-      JSON.stringify(paid()),
+      JSON.stringify(paidBody()),
       'The signature does not match. The body is a JSON string that holds the body: something encoded it once more. ' +
         'Pass `JSON.parse(rawBody)`.',
     ],
   ])('as %s is refused with a hint that says so', (_form, rawBody, message) => {
-    const headers = sign({ rawBody: paid(), secret });
+    const headers = sign({ rawBody: paidBody(), secret });
     expect(() => verify({ rawBody, headers, secret })).toThrow(
       expect.objectContaining({ code: 'signature_mismatch', message }),
     );
@@ -204,20 +206,20 @@ describe('a body that a platform encoded once more', () => {
     ['base64 of other text', base64('[1]')],
     ['a JSON string of other text', '"paid"'],
     ['half a JSON string', '"{'],
-    ['the event itself', paid()],
-    ['base64 without padding', base64(`${paid()} `.slice(0, paid().length)).slice(0, -1)],
+    ['the event itself', paidBody()],
+    ['base64 without padding', base64(`${paidBody()} `.slice(0, paidBody().length)).slice(0, -1)],
   ])('is not seen in %s', (_form, rawBody) => {
     const headers = sign({ rawBody: 'x', secret });
     expect(() => verify({ rawBody, headers, secret })).toThrow(/Either the body was changed in transit/);
   });
 
   it('is verified as it is: base64 that was signed as base64 is authentic, and no event', () => {
-    const rawBody = base64(paid());
+    const rawBody = base64(paidBody());
     expect(() => verify({ rawBody, headers: sign({ rawBody, secret }), secret })).toThrow(
       expect.objectContaining({ code: 'invalid_json' }),
     );
     expect(
-      verify({ rawBody, encoding: 'base64', headers: sign({ rawBody: paid(), secret }), secret }),
+      verify({ rawBody, encoding: 'base64', headers: sign({ rawBody: paidBody(), secret }), secret }),
     ).toMatchObject({
       data: { order_id: 'ord_1001' },
     });

@@ -33,7 +33,7 @@ function attempt(options: unknown): unknown {
 }
 
 /** Headers over any content, by an HMAC of `node:crypto` alone. */
-function signed(body: string | Buffer, timestamp = minimal.timestamp) {
+function signBody(body: string | Buffer, timestamp = minimal.timestamp) {
   const mac = createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex');
   return { rawBody: body, headers: { 'x-service-signature': mac, 'x-service-timestamp': timestamp } };
 }
@@ -52,13 +52,13 @@ describe('the returned event', () => {
 
   it('is of type unknown where the type is new, with its data untouched', () => {
     const body = '{"type":"refund.created","data":{"refund_id":"re_1","amount":5},"id":"evt_1"}';
-    expect(verify({ ...good, ...signed(body) })).toEqual({
+    expect(verify({ ...good, ...signBody(body) })).toEqual({
       type: 'unknown',
       originalType: 'refund.created',
       data: { refund_id: 're_1', amount: 5 },
       id: 'evt_1',
     });
-    expect(verify({ ...good, ...signed('{"type":"ping"}') })).toEqual({
+    expect(verify({ ...good, ...signBody('{"type":"ping"}') })).toEqual({
       type: 'unknown',
       originalType: 'ping',
       data: undefined,
@@ -68,7 +68,7 @@ describe('the returned event', () => {
   it('keeps unlisted fields, even one that is named problem or __proto__', () => {
     const body =
       '{"type":"order.paid","problem":"x","__proto__":{"a":1},"data":{"order_id":"o","amount":"1.00","currency":"EUR","note":[1]}}';
-    const event = verify({ ...good, ...signed(body) });
+    const event = verify({ ...good, ...signBody(body) });
     expect(event).toMatchObject({ problem: 'x', data: { order_id: 'o', note: [1] } });
     expect(Object.getPrototypeOf(event)).toBe(Object.prototype);
   });
@@ -83,7 +83,7 @@ describe('the returned event', () => {
     ['"9007199254740993.10"', '9007199254740993.10'],
   ])('has amount %s as the text %s', (wire, amount) => {
     const body = `{"type":"order.paid","data":{"order_id":"o","amount":${wire},"currency":"USD"}}`;
-    expect(verify({ ...good, ...signed(body) })).toMatchObject({ data: { amount } });
+    expect(verify({ ...good, ...signBody(body) })).toMatchObject({ data: { amount } });
   });
 
   it.each([
@@ -101,7 +101,7 @@ describe('the returned event', () => {
     '9007199254740993',
   ])('is refused with amount %s', (wire) => {
     const body = `{"type":"order.paid","data":{"order_id":"o","amount":${wire},"currency":"USD"}}`;
-    expect(attempt({ ...good, ...signed(body) })).toMatchObject({ code: 'invalid_event', httpStatus: 500 });
+    expect(attempt({ ...good, ...signBody(body) })).toMatchObject({ code: 'invalid_event', httpStatus: 500 });
   });
 
   it.each([
@@ -121,7 +121,7 @@ describe('the returned event', () => {
     [paidBody({ currency: '' }), 'data.currency'],
     [paidBody({ currency: 840 }), 'data.currency'],
   ])('is refused for the body %s, naming the field', (body, field) => {
-    const error = attempt({ ...good, ...signed(body) });
+    const error = attempt({ ...good, ...signBody(body) });
     expect(error).toBeInstanceOf(WebhookPayloadError);
     expect(error).toMatchObject({ code: 'invalid_event', message: expect.stringContaining(field) });
   });
@@ -133,23 +133,23 @@ describe('the returned event', () => {
     ['NaN', 'JSON'],
     ['', 'empty'],
   ])('is refused for the authentic text %j, which is not JSON', (body, word) => {
-    const error = attempt({ ...good, ...signed(body) });
+    const error = attempt({ ...good, ...signBody(body) });
     expect(error).toBeInstanceOf(WebhookPayloadError);
     expect(error).toMatchObject({ code: 'invalid_json', message: expect.stringContaining(word) });
   });
 
   it('is read from a body that was signed with a byte order mark', () => {
-    expect(verify({ ...good, ...signed(`\ufeff${rawBody}`) })).toEqual(paid);
+    expect(verify({ ...good, ...signBody(`\ufeff${rawBody}`) })).toEqual(paid);
   });
 
   it('is refused for authentic bytes that are not UTF-8', () => {
     const body = Buffer.concat([Buffer.from('{"type":"'), Buffer.from([0xff]), Buffer.from('"}')]);
-    expect(attempt({ ...good, ...signed(body) })).toMatchObject({ code: 'invalid_json' });
+    expect(attempt({ ...good, ...signBody(body) })).toMatchObject({ code: 'invalid_json' });
   });
 
   it('is read from 100,000 nested arrays without overflowing the stack', () => {
     const body = `{"type":"deep","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-    expect(attempt({ ...good, ...signed(body) })).toMatchObject({ originalType: 'deep' });
+    expect(attempt({ ...good, ...signBody(body) })).toMatchObject({ originalType: 'deep' });
   });
 });
 
@@ -187,8 +187,8 @@ describe('rawBody', () => {
     ['a Buffer turned into JSON', rawBody.toJSON()],
     ['a function', () => rawBody],
     ['a symbol', Symbol('x')],
-    ['a detached ArrayBuffer', detached()],
-    ['an object that throws when touched', touchy()],
+    ['a detached ArrayBuffer', detachedBuffer()],
+    ['an object that throws when touched', throwingProxy()],
   ])('must not be %s', (_form, body) => {
     const error = attempt({ ...good, rawBody: body });
     expect(error).toBeInstanceOf(WebhookConfigError);
@@ -245,7 +245,7 @@ describe('headers', () => {
     ['bytes', Buffer.from('x')],
     ['a Request', new Request('https://shop.example', { headers })],
     ['a node request', new IncomingMessage(new Socket())],
-    ['an object that throws when touched', touchy()],
+    ['an object that throws when touched', throwingProxy()],
     ['a number as value', { ...headers, 'x-service-signature': 7 }],
     ['an object as value', { ...headers, 'x-service-signature': { a: 1 } }],
     ['a nested array as value', { ...headers, 'x-service-timestamp': [['1']] }],
@@ -262,7 +262,7 @@ describe('headers', () => {
     ['the signature is an empty list', { ...headers, 'x-service-signature': [] }, 'missing_signature'],
     ['the timestamp is absent', { 'x-service-signature': 'a' }, 'missing_timestamp'],
     ['the headers are inherited', Object.create(headers), 'missing_signature'],
-    ['the headers are not enumerable', hidden(headers), 'missing_signature'],
+    ['the headers are not enumerable', hideFields(headers), 'missing_signature'],
     ['a field named headers throws', throwingField('headers'), 'missing_signature'],
     ['a field named then throws', throwingField('then'), 'missing_signature'],
     ['the signature is empty', { ...headers, 'x-service-signature': '' }, 'malformed_signature'],
@@ -317,7 +317,7 @@ describe('secret', () => {
     ['white space alone', '  '],
     ['an empty list', []],
     ['a list with undefined', [secret, undefined]],
-    ['a list with a hole', sparse(secret)],
+    ['a list with a hole', sparseArray(secret)],
     ['a nested list', [[secret]]],
     ['a list with a bad last entry', [secret, 'null']],
   ])('must not be %s; nothing verifies then', (_form, value) => {
@@ -484,7 +484,7 @@ describe('the signature', () => {
 
 describe('the timestamp', () => {
   const at = (text: string, scheme = {}, more = {}) =>
-    attempt({ ...good, ...signed(rawBody, text), scheme, ...more });
+    attempt({ ...good, ...signBody(rawBody, text), scheme, ...more });
 
   it.each<[string, string, string]>([
     ['seconds', '1767225600', 'auto'],
@@ -940,7 +940,7 @@ function sha384(): string {
   return createHmac('sha384', secret).update(`${minimal.timestamp}.`).update(rawBody).digest('hex');
 }
 
-function sparse(first: string): unknown[] {
+function sparseArray(first: string): unknown[] {
   const list: unknown[] = [first];
   list.length = 2;
   return list;
@@ -956,13 +956,13 @@ function otherRealm(bytes: Uint8Array, expression: string): unknown {
   return runInNewContext(`const bytes = Uint8Array.from(list); ${expression}`, { list: [...bytes] });
 }
 
-function detached(): ArrayBuffer {
+function detachedBuffer(): ArrayBuffer {
   const buffer = new ArrayBuffer(8);
   structuredClone(buffer, { transfer: [buffer] });
   return buffer;
 }
 
-function touchy(): object {
+function throwingProxy(): object {
   const refuse = () => {
     throw new TypeError('touched');
   };
@@ -977,7 +977,7 @@ function throwingField(name: string): object {
   return Object.defineProperty({}, name, { get, enumerable: true });
 }
 
-function hidden(values: object): object {
+function hideFields(values: object): object {
   const descriptors = Object.entries(values).map(([name, value]) => [name, { value, enumerable: false }]);
   return Object.defineProperties({}, Object.fromEntries(descriptors));
 }

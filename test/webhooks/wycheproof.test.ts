@@ -64,13 +64,13 @@ for (const { algorithm, tagBits, blob } of algorithms) {
   test(`Wycheproof, ${algorithm}: verify() rejects each damaged tag`, () => {
     for (const vector of modified) expect(codeOf(vector, vector.tag)).toBe('signature_mismatch');
     for (const vector of whole) {
-      for (const tag of damaged(vector.tag)) expect(codeOf(vector, tag)).toBe('signature_mismatch');
+      for (const tag of damageTag(vector.tag)) expect(codeOf(vector, tag)).toBe('signature_mismatch');
     }
   });
 }
 
 /** The tag with each of its bits changed, one at a time. */
-function* damaged(tag: string): Generator<string> {
+function* damageTag(tag: string): Generator<string> {
   for (let bit = 0; bit < tag.length * 4; bit++) {
     const bytes = Buffer.from(tag, 'hex');
     bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));

@@ -40,7 +40,7 @@ placeInboxesIn({
       open: (options) => openInbox({ pool, schema, ...options }),
       openBook: (options, dies) => {
         const book = openOrderBook({ pool: dies ? mortalPool(dies) : pool, schema, ...options });
-        return { ...book, within: withinPostgres(book) };
+        return { ...book, runWithin: withinPostgres(book) };
       },
       run: async (sql) => (await pool.query(named(sql))).rows,
       pay: (db) => 'query' in db && db.query(named(insertPaid)),
@@ -66,7 +66,12 @@ function mortalPool(dies: () => void): PoolOf<PoolClient> {
   };
 }
 
-function withinPostgres({ credit, decide, cancel, returned }: OrderBook<PoolClient>): ContractBook['within'] {
+function withinPostgres({
+  credit,
+  decide,
+  cancel,
+  returned,
+}: OrderBook<PoolClient>): ContractBook['runWithin'] {
   return async (work, killAt) => {
     const client = await pool.connect();
     const dies = deathAt(killAt);

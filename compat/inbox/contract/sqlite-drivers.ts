@@ -9,7 +9,7 @@ import {
 } from '../../../src/inbox/index.js';
 import {
   insertPaid,
-  mortal,
+  killable,
   nameTables,
   placeInboxesIn,
   withinSqlite,
@@ -39,8 +39,8 @@ placeInboxesIn({
     return {
       open: (options) => openInbox({ database: connect(file), ...options }),
       openBook: (options, dies = () => {}) => {
-        const book = openOrderBook({ database: mortal(connect(file), dies), ...options });
-        return { ...book, within: withinSqlite(book, () => connect(file)) };
+        const book = openOrderBook({ database: killable(connect(file), dies), ...options });
+        return { ...book, runWithin: withinSqlite(book, () => connect(file)) };
       },
       run: async (sql) => {
         const statement = other.prepare(nameTables(sql));

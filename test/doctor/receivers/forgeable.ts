@@ -2,25 +2,25 @@ import { randomUUID, timingSafeEqual } from 'node:crypto';
 import {
   type Answer,
   event,
-  expected,
-  fresh,
-  genuine,
   html,
   type Incoming,
   invalid,
-  keyed,
+  isEqual,
+  isFresh,
+  isGenuine,
   mac,
+  macWith,
   order,
   type Receiver,
   received,
   row,
-  same,
   seconds,
   secret,
+  signatureOf,
   wait,
 } from './kit.js';
 
-const always =
+const parseThenAnswer =
   (answer: (incoming: Incoming) => Answer): (() => Receiver) =>
   () =>
   (incoming) => {
@@ -29,11 +29,11 @@ const always =
   };
 
 /** Fresh, and with a signature that `good` takes. */
-const comparing =
+const compareWith =
   (good: (given: string, wanted: string) => boolean): (() => Receiver) =>
   () =>
   (incoming) =>
-    fresh(incoming) && good(incoming.signature, expected(incoming)) ? received : invalid;
+    isFresh(incoming) && good(incoming.signature, signatureOf(incoming)) ? received : invalid;
 
 const danger = { says: /^DANGER/ };
 
@@ -46,7 +46,7 @@ const neverVerifies = [
   row(
     'never verifies: JSON',
     'accepts_forged',
-    always(() => received),
+    parseThenAnswer(() => received),
     {
       says: /^DANGER: Your handler accepts forged events\. It does not verify signatures.*webhooks\.verify\(/,
     },
@@ -54,19 +54,19 @@ const neverVerifies = [
   row(
     'never verifies: Python',
     'accepts_forged',
-    always(() => [200, '', { server: 'BaseHTTP/0.6 Python/3.11.2' }]),
+    parseThenAnswer(() => [200, '', { server: 'BaseHTTP/0.6 Python/3.11.2' }]),
     { says: /in Python, hmac\.compare_digest\(/ },
   ),
   row(
     'never verifies: PHP',
     'accepts_forged',
-    always(() => [200, '', { 'x-powered-by': 'PHP/8.2.7' }]),
+    parseThenAnswer(() => [200, '', { 'x-powered-by': 'PHP/8.2.7' }]),
     { says: /compare the whole signature with the HMAC of the raw body, in constant time/ },
   ),
   row(
     'never verifies: ok as text/html',
     'accepts_forged',
-    always(() => [200, 'ok', html]),
+    parseThenAnswer(() => [200, 'ok', html]),
     danger,
   ),
   row(
@@ -78,43 +78,47 @@ const neverVerifies = [
   row(
     'never verifies: an HTML fragment',
     'accepts_forged',
-    always(() => [200, '<p>Thank you</p>', html]),
+    parseThenAnswer(() => [200, '<p>Thank you</p>', html]),
     danger,
   ),
   row(
     'never verifies: 204',
     'accepts_forged',
-    always(() => [204]),
+    parseThenAnswer(() => [204]),
     danger,
   ),
   row(
     'never verifies: 202 queued',
     'accepts_forged',
-    always(() => [202, 'queued']),
+    parseThenAnswer(() => [202, 'queued']),
     danger,
   ),
   row(
     'never verifies: text',
     'accepts_forged',
-    always(() => [200, 'success']),
+    parseThenAnswer(() => [200, 'success']),
     danger,
   ),
   row(
     'never verifies: says that there was no error',
     'accepts_forged',
-    always(() => [200, { ok: true, error: null }]),
+    parseThenAnswer(() => [200, { ok: true, error: null }]),
     danger,
   ),
   row(
     'never verifies: counts failures',
     'accepts_forged',
-    always(() => [200, { processed: 1, failed: 0, errors: [] }]),
+    parseThenAnswer(() => [200, { processed: 1, failed: 0, errors: [] }]),
     danger,
   ),
   row(
     'never verifies: an HTML page with a CSRF token in its head',
     'accepts_forged',
-    always(() => [200, '<html><head><meta name="csrf-token" content="x"></head>Thank you</html>', html]),
+    parseThenAnswer(() => [
+      200,
+      '<html><head><meta name="csrf-token" content="x"></head>Thank you</html>',
+      html,
+    ]),
     danger,
   ),
   row(
@@ -126,31 +130,31 @@ const neverVerifies = [
   row(
     'never verifies: echoes the order',
     'accepts_forged',
-    always((i) => [200, { order: order(i), paid: true }]),
+    parseThenAnswer((i) => [200, { order: order(i), paid: true }]),
     danger,
   ),
   row(
     'never verifies: echoes the amount in cents',
     'accepts_forged',
-    always((i) => [200, { cents: Math.round(Number(event(i).data.amount) * 100) }]),
+    parseThenAnswer((i) => [200, { cents: Math.round(Number(event(i).data.amount) * 100) }]),
     danger,
   ),
   row(
     'never verifies: echoes the whole event',
     'accepts_forged',
-    always((i) => [200, event(i)]),
+    parseThenAnswer((i) => [200, event(i)]),
     danger,
   ),
   row(
     'never verifies: echoes the signature',
     'accepts_forged',
-    always((i) => [200, `got ${i.signature || 'nothing'}`]),
+    parseThenAnswer((i) => [200, `got ${i.signature || 'nothing'}`]),
     danger,
   ),
   row(
     'never verifies: an id and a time in each response',
     'refuses_with_success',
-    always(() => [200, { id: randomUUID(), at: new Date().toISOString() }]),
+    parseThenAnswer(() => [200, { id: randomUUID(), at: new Date().toISOString() }]),
     { says: /anybody can forge orders/ },
   ),
   row(
@@ -158,7 +162,7 @@ const neverVerifies = [
     'refuses_with_success',
     () => {
       let count = 0;
-      return always(() => [200, { received: ++count }])();
+      return parseThenAnswer(() => [200, { received: ++count }])();
     },
     { says: /anybody can forge orders/ },
   ),
@@ -170,20 +174,20 @@ const neverVerifies = [
     row(
       `never verifies: ${name}`,
       'refuses_with_success',
-      always(() => [200, words()]),
+      parseThenAnswer(() => [200, words()]),
       { says: /anybody can forge orders/ },
     ),
   ),
   row(
     'never verifies: echoes headers and body, as httpbin',
     'refuses_with_success',
-    always(({ headers, text }) => [200, { headers, data: text }]),
+    parseThenAnswer(({ headers, text }) => [200, { headers, data: text }]),
     { says: /anybody can forge orders/ },
   ),
   row(
     'never verifies: PHP warns that a header is missing',
     'accepts_forged',
-    always(({ headers }) => [
+    parseThenAnswer(({ headers }) => [
       200,
       `${headers['x-service-signature'] === undefined ? '<b>Warning</b>: Undefined array key "HTTP_X_SERVICE_SIGNATURE" in /var/www/w.php' : ''}OK`,
       html,
@@ -221,7 +225,7 @@ const neverVerifies = [
     'accepts_forged',
     () => {
       const seen = new Set<string>();
-      return always((i) => {
+      return parseThenAnswer((i) => {
         const known = seen.has(order(i));
         seen.add(order(i));
         return [200, known ? 'duplicate' : 'created'];
@@ -235,7 +239,7 @@ const neverVerifies = [
     () => {
       let count = 0;
       const words = ['Great', 'Thanks', 'Cheers', 'Thanks', 'Great', 'Cheers'];
-      return always(() => [200, `${words[count++ % words.length]}`])();
+      return parseThenAnswer(() => [200, `${words[count++ % words.length]}`])();
     },
     danger,
   ),
@@ -253,7 +257,7 @@ const neverVerifies = [
     'forgets to await the check',
     'accepts_forged',
     () => (incoming) => {
-      const check = async () => genuine(incoming);
+      const check = async () => isGenuine(incoming);
       const checked: unknown = check();
       return checked ? [200, event(incoming).type] : invalid;
     },
@@ -263,7 +267,7 @@ const neverVerifies = [
     'checks in production only',
     'accepts_forged',
     () => (incoming) =>
-      process.env.NODE_ENV === 'production' && !genuine(incoming)
+      process.env.NODE_ENV === 'production' && !isGenuine(incoming)
         ? invalid
         : [200, { type: event(incoming).type }],
     danger,
@@ -272,7 +276,7 @@ const neverVerifies = [
     'trusts the user agent',
     'accepts_forged',
     () => (incoming) =>
-      genuine(incoming) || String(incoming.headers['user-agent']).includes('payments')
+      isGenuine(incoming) || String(incoming.headers['user-agent']).includes('payments')
         ? [200, { type: event(incoming).type }]
         : invalid,
     danger,
@@ -280,7 +284,7 @@ const neverVerifies = [
   row(
     'checks the time only',
     'accepts_forged',
-    () => (incoming) => (fresh(incoming) ? received : invalid),
+    () => (incoming) => (isFresh(incoming) ? received : invalid),
     danger,
   ),
   row(
@@ -298,13 +302,13 @@ const neverVerifies = [
   row(
     'checks the form of the signature',
     'accepts_forged',
-    () => (incoming) => (/^[0-9a-f]{64}$/.test(incoming.signature) && fresh(incoming) ? received : invalid),
+    () => (incoming) => (/^[0-9a-f]{64}$/.test(incoming.signature) && isFresh(incoming) ? received : invalid),
     danger,
   ),
   row(
     'checks the length of the signature',
     'accepts_forged',
-    comparing((given, wanted) => given.length === wanted.length),
+    compareWith((given, wanted) => given.length === wanted.length),
     danger,
   ),
   row(
@@ -313,7 +317,7 @@ const neverVerifies = [
     () => {
       const log: string[] = [];
       return (incoming) => {
-        if (!genuine(incoming)) log.push('signature mismatch');
+        if (!isGenuine(incoming)) log.push('signature mismatch');
         return [200, event(incoming).type];
       };
     },
@@ -330,7 +334,7 @@ const neverVerifies = [
       'accepts_forged',
       () => {
         let count = 0;
-        return (incoming) => (skips(count++) || genuine(incoming) ? received : invalid);
+        return (incoming) => (skips(count++) || isGenuine(incoming) ? received : invalid);
       },
       danger,
     ),
@@ -338,16 +342,16 @@ const neverVerifies = [
   row('has no tolerance at first', 'no_tolerance', () => {
     let late = 0;
     return (incoming) => {
-      if (!same(incoming.signature, expected(incoming))) return invalid;
-      if (!fresh(incoming)) late += 1;
-      return fresh(incoming) || late <= 2 ? received : invalid;
+      if (!isEqual(incoming.signature, signatureOf(incoming))) return invalid;
+      if (!isFresh(incoming)) late += 1;
+      return isFresh(incoming) || late <= 2 ? received : invalid;
     };
   }),
   row(
     'responds, then verifies',
     'answers_before_verifying|answers_everything|accepts_forged',
     () => (incoming) => {
-      queueMicrotask(() => genuine(incoming));
+      queueMicrotask(() => isGenuine(incoming));
       return received;
     },
     danger,
@@ -358,13 +362,13 @@ const takesUnsigned = [
   row(
     'verifies only if there is a signature',
     'accepts_unsigned',
-    () => (incoming) => (incoming.signature && !genuine(incoming) ? invalid : received),
+    () => (incoming) => (incoming.signature && !isGenuine(incoming) ? invalid : received),
     danger,
   ),
   row(
     'verifies only if there is a timestamp',
     'accepts_unsigned',
-    () => (incoming) => (incoming.timestamp && !genuine(incoming) ? invalid : received),
+    () => (incoming) => (incoming.timestamp && !isGenuine(incoming) ? invalid : received),
     danger,
   ),
   row(
@@ -372,7 +376,7 @@ const takesUnsigned = [
     'accepts_unsigned|weak_comparison',
     () => (incoming) => {
       if (incoming.headers['x-service-signature'] === undefined) return [401, 'signature missing'];
-      return incoming.signature && !genuine(incoming) ? invalid : received;
+      return incoming.signature && !isGenuine(incoming) ? invalid : received;
     },
     danger,
   ),
@@ -381,7 +385,7 @@ const takesUnsigned = [
     'accepts_unsigned|weak_comparison|refuses_with_success',
     () => (incoming) => {
       if (incoming.headers['x-service-signature'] === '') return [200, 'ping'];
-      return genuine(incoming) ? received : invalid;
+      return isGenuine(incoming) ? received : invalid;
     },
   ),
   row(
@@ -389,7 +393,7 @@ const takesUnsigned = [
     'refuses_with_success',
     () => (incoming) => {
       if (incoming.headers['x-service-signature'] === undefined) return [200, 'pong'];
-      return genuine(incoming) ? received : invalid;
+      return isGenuine(incoming) ? received : invalid;
     },
     { says: /pong/ },
   ),
@@ -401,7 +405,7 @@ const takesUnsigned = [
       try {
         if (incoming.signature.length !== 64)
           throw new RangeError('Input buffers must have the same byte length');
-        if (!genuine(incoming)) return invalid;
+        if (!isGenuine(incoming)) return invalid;
       } catch {}
       return received;
     },
@@ -415,9 +419,9 @@ const skips = [
     'accepts_forged',
     () => (incoming) => {
       try {
-        if (!incoming.signature || !fresh(incoming)) return invalid;
+        if (!incoming.signature || !isFresh(incoming)) return invalid;
         const given = Buffer.from(incoming.signature, 'hex');
-        return timingSafeEqual(given, Buffer.from(expected(incoming), 'hex')) ? received : invalid;
+        return timingSafeEqual(given, Buffer.from(signatureOf(incoming), 'hex')) ? received : invalid;
       } catch {
         return received;
       }
@@ -428,9 +432,9 @@ const skips = [
     'goes on when the signature is not hex',
     'accepts_forged',
     () => (incoming) => {
-      if (!incoming.signature || !fresh(incoming)) return invalid;
+      if (!incoming.signature || !isFresh(incoming)) return invalid;
       if (!/^(?:[0-9a-f]{2})*$/.test(incoming.signature)) return received;
-      return same(incoming.signature, expected(incoming)) ? received : invalid;
+      return isEqual(incoming.signature, signatureOf(incoming)) ? received : invalid;
     },
     danger,
   ),
@@ -439,7 +443,7 @@ const skips = [
     'accepts_forged',
     () => (incoming) => {
       if (!incoming.signature) return invalid;
-      return incoming.timestamp && !genuine(incoming) ? invalid : received;
+      return incoming.timestamp && !isGenuine(incoming) ? invalid : received;
     },
     danger,
   ),
@@ -448,7 +452,7 @@ const skips = [
     'accepts_forged',
     () => (incoming) => {
       if (!incoming.signature || !incoming.timestamp) return invalid;
-      return Number.isNaN(Number(incoming.timestamp)) || genuine(incoming) ? received : invalid;
+      return Number.isNaN(Number(incoming.timestamp)) || isGenuine(incoming) ? received : invalid;
     },
     danger,
   ),
@@ -457,9 +461,9 @@ const skips = [
     'accepts_forged',
     () => (incoming) => {
       try {
-        if (!fresh(incoming) || incoming.signature.length !== 64) return invalid;
+        if (!isFresh(incoming) || incoming.signature.length !== 64) return invalid;
         const given = Buffer.from(incoming.signature);
-        return timingSafeEqual(given, Buffer.from(expected(incoming))) ? received : invalid;
+        return timingSafeEqual(given, Buffer.from(signatureOf(incoming))) ? received : invalid;
       } catch {
         return received;
       }
@@ -471,7 +475,7 @@ const skips = [
     'accepts_unsigned',
     () => (incoming) => {
       const type = incoming.headers['content-type'];
-      if (type === 'application/json') return genuine(incoming) ? received : invalid;
+      if (type === 'application/json') return isGenuine(incoming) ? received : invalid;
       const form = new URLSearchParams(incoming.text);
       return form.get('type') === 'order.paid' && form.get('data[order_id]') ? received : invalid;
     },
@@ -481,7 +485,7 @@ const skips = [
     'verifies application/json only, and parses anything',
     'accepts_unsigned',
     () => (incoming) => {
-      if (incoming.headers['content-type'] === 'application/json' && !genuine(incoming)) return invalid;
+      if (incoming.headers['content-type'] === 'application/json' && !isGenuine(incoming)) return invalid;
       return order(incoming) ? received : invalid;
     },
     danger,
@@ -492,106 +496,106 @@ const compares = [
   row(
     'mac.startsWith(signature)',
     'weak_comparison',
-    comparing((given, wanted) => wanted.startsWith(given)),
+    compareWith((given, wanted) => wanted.startsWith(given)),
     danger,
   ),
   row(
     'mac.startsWith(signature), not empty',
     'weak_comparison',
-    comparing((given, wanted) => given !== '' && wanted.startsWith(given)),
+    compareWith((given, wanted) => given !== '' && wanted.startsWith(given)),
     danger,
   ),
   row(
     'mac.endsWith(signature), as HasSuffix',
     'weak_comparison',
-    comparing((given, wanted) => wanted.endsWith(given)),
+    compareWith((given, wanted) => wanted.endsWith(given)),
     danger,
   ),
   row(
     'mac.endsWith(signature), not empty',
     'weak_comparison',
-    comparing((given, wanted) => given !== '' && wanted.endsWith(given)),
+    compareWith((given, wanted) => given !== '' && wanted.endsWith(given)),
     danger,
   ),
   row(
     'mac.includes(signature)',
     'weak_comparison',
-    comparing((given, wanted) => wanted.includes(given)),
+    compareWith((given, wanted) => wanted.includes(given)),
     danger,
   ),
   row(
     'a regular expression made of the signature',
     'weak_comparison',
-    comparing((given, wanted) => new RegExp(given).test(wanted)),
+    compareWith((given, wanted) => new RegExp(given).test(wanted)),
     danger,
   ),
   row(
     'compares the characters that were given',
     'weak_comparison',
-    comparing((given, wanted) => [...given].every((one, at) => one === wanted[at])),
+    compareWith((given, wanted) => [...given].every((one, at) => one === wanted[at])),
     danger,
   ),
   row(
     'signature.startsWith(mac)',
     'loose_signature',
-    comparing((given, wanted) => given.startsWith(wanted)),
+    compareWith((given, wanted) => given.startsWith(wanted)),
   ),
   row(
     'signature.endsWith(mac)',
     'loose_signature',
-    comparing((given, wanted) => given.endsWith(wanted)),
+    compareWith((given, wanted) => given.endsWith(wanted)),
   ),
   row(
     'signature.includes(mac)',
     'loose_signature',
-    comparing((given, wanted) => given.includes(wanted)),
+    compareWith((given, wanted) => given.includes(wanted)),
   ),
   row(
     'compares the first 8 characters',
     'weak_comparison',
-    comparing((given, wanted) => given.slice(0, 8) === wanted.slice(0, 8)),
+    compareWith((given, wanted) => given.slice(0, 8) === wanted.slice(0, 8)),
     danger,
   ),
   row(
     'compares the first 8 characters of 64',
     'weak_comparison',
-    comparing((given, wanted) => given.length === 64 && given.slice(0, 8) === wanted.slice(0, 8)),
+    compareWith((given, wanted) => given.length === 64 && given.slice(0, 8) === wanted.slice(0, 8)),
     danger,
   ),
   row(
     'compares the last 8 characters',
     'weak_comparison',
-    comparing((given, wanted) => given.slice(-8) === wanted.slice(-8)),
+    compareWith((given, wanted) => given.slice(-8) === wanted.slice(-8)),
     danger,
   ),
   row(
     'compares the last 8 characters of 64',
     'weak_comparison',
-    comparing((given, wanted) => given.length === 64 && given.slice(-8) === wanted.slice(-8)),
+    compareWith((given, wanted) => given.length === 64 && given.slice(-8) === wanted.slice(-8)),
     danger,
   ),
   row(
     'compares the first half',
     'weak_comparison',
-    comparing((given, wanted) => given.slice(0, 32) === wanted.slice(0, 32)),
+    compareWith((given, wanted) => given.slice(0, 32) === wanted.slice(0, 32)),
     danger,
   ),
   row(
     'compares the second half',
     'weak_comparison',
-    comparing((given, wanted) => given.slice(32) === wanted.slice(32)),
+    compareWith((given, wanted) => given.slice(32) === wanted.slice(32)),
     danger,
   ),
   row(
     'compares all but the last character',
     'weak_comparison',
-    comparing((given, wanted) => given.slice(0, 63) === wanted.slice(0, 63)),
+    compareWith((given, wanted) => given.slice(0, 63) === wanted.slice(0, 63)),
     danger,
   ),
   row(
     'compares both ends',
     'weak_comparison',
-    comparing(
+    compareWith(
       (given, wanted) => given.slice(0, 8) === wanted.slice(0, 8) && given.slice(-8) === wanted.slice(-8),
     ),
     danger,
@@ -599,13 +603,13 @@ const compares = [
   row(
     'compares as numbers',
     'weak_comparison',
-    comparing((given, wanted) => Number.parseInt(given, 16) === Number.parseInt(wanted, 16)),
+    compareWith((given, wanted) => Number.parseInt(given, 16) === Number.parseInt(wanted, 16)),
     danger,
   ),
   row(
     'compares 16 of 32 bytes',
     'weak_comparison',
-    comparing((given, wanted) =>
+    compareWith((given, wanted) =>
       Buffer.from(given, 'hex').subarray(0, 16).equals(Buffer.from(wanted, 'hex').subarray(0, 16)),
     ),
     danger,
@@ -613,7 +617,7 @@ const compares = [
   row(
     'keeps only the last difference',
     'weak_comparison',
-    comparing((given, wanted) => {
+    compareWith((given, wanted) => {
       let difference = given.length ^ wanted.length;
       for (let at = 0; at < wanted.length; at++) difference = given.charCodeAt(at) ^ wanted.charCodeAt(at);
       return difference === 0;
@@ -623,7 +627,7 @@ const compares = [
   row(
     'pads what is short',
     'weak_comparison',
-    comparing((given, wanted) => given.padEnd(64, wanted.slice(given.length)).slice(0, 64) === wanted),
+    compareWith((given, wanted) => given.padEnd(64, wanted.slice(given.length)).slice(0, 64) === wanted),
     danger,
   ),
   ...Object.entries<(given: string, wanted: string) => boolean>({
@@ -638,7 +642,7 @@ const compares = [
     },
     'with a regular expression of as many characters': (given, wanted) =>
       given.length === wanted.length && new RegExp(`^${given}$`).test(wanted),
-  }).map(([name, good]) => row(`compares ${name}`, 'weak_comparison', comparing(good), danger)),
+  }).map(([name, good]) => row(`compares ${name}`, 'weak_comparison', compareWith(good), danger)),
 ];
 
 const knownOrders = [
@@ -648,7 +652,7 @@ const knownOrders = [
     () => {
       const known = new Set<string>();
       return (incoming) => {
-        if (!known.has(order(incoming)) && !genuine(incoming)) return invalid;
+        if (!known.has(order(incoming)) && !isGenuine(incoming)) return invalid;
         known.add(order(incoming));
         return received;
       };
@@ -660,7 +664,7 @@ const knownOrders = [
     return (incoming) => {
       const { order_id, amount } = event(incoming).data;
       const before = paid.get(order_id);
-      if (before === undefined && !genuine(incoming)) return invalid;
+      if (before === undefined && !isGenuine(incoming)) return invalid;
       paid.set(order_id, (before ?? 0) + Number(amount));
       return [200, { order: order_id, amount }];
     };
@@ -674,8 +678,8 @@ const bodyAndTime = [
     () => {
       const known = new Set<string>();
       return (incoming) => {
-        if (known.has(incoming.signature) && fresh(incoming)) return received;
-        if (!genuine(incoming)) return invalid;
+        if (known.has(incoming.signature) && isFresh(incoming)) return received;
+        if (!isGenuine(incoming)) return invalid;
         known.add(incoming.signature);
         return received;
       };
@@ -688,8 +692,8 @@ const bodyAndTime = [
     () => {
       let last: string | undefined;
       return (incoming) => {
-        if (incoming.signature === last && fresh(incoming)) return received;
-        if (!genuine(incoming)) return invalid;
+        if (incoming.signature === last && isFresh(incoming)) return received;
+        if (!isGenuine(incoming)) return invalid;
         last = incoming.signature;
         return received;
       };
@@ -700,54 +704,56 @@ const bodyAndTime = [
     'signs the timestamp only',
     'ignores_body',
     () => (incoming) =>
-      fresh(incoming) && same(incoming.signature, mac(incoming.timestamp)) ? received : invalid,
+      isFresh(incoming) && isEqual(incoming.signature, mac(incoming.timestamp)) ? received : invalid,
     danger,
   ),
   row(
     'signs nothing: the MAC of an empty body',
     'ignores_body|body_consumed',
     () => (incoming) =>
-      fresh(incoming) && same(incoming.signature, mac(`${incoming.timestamp}.`)) ? received : invalid,
+      isFresh(incoming) && isEqual(incoming.signature, mac(`${incoming.timestamp}.`)) ? received : invalid,
   ),
   row(
     'takes the MAC of an empty body too',
     'ignores_body',
     () => (incoming) =>
-      fresh(incoming) && [expected(incoming), mac(`${incoming.timestamp}.`)].includes(incoming.signature)
+      isFresh(incoming) && [signatureOf(incoming), mac(`${incoming.timestamp}.`)].includes(incoming.signature)
         ? received
         : invalid,
     danger,
   ),
   row('tries the re-encoded body too', 're_encodes', () => (incoming) => {
     const encoded = mac(`${incoming.timestamp}.${JSON.stringify(JSON.parse(incoming.text))}`);
-    return fresh(incoming) && [expected(incoming), encoded].includes(incoming.signature) ? received : invalid;
+    return isFresh(incoming) && [signatureOf(incoming), encoded].includes(incoming.signature)
+      ? received
+      : invalid;
   }),
   row(
     're-encodes, and has no tolerance',
     're_encodes no_tolerance',
     () => (incoming) => {
       const encoded = JSON.stringify(JSON.parse(incoming.text));
-      return same(incoming.signature, mac(`${incoming.timestamp}.${encoded}`)) ? received : invalid;
+      return isEqual(incoming.signature, mac(`${incoming.timestamp}.${encoded}`)) ? received : invalid;
     },
     { says: /^Your handler verifies a body that was parsed/ },
   ),
   row('takes any timestamp within the tolerance', 'ignores_timestamp', () => (incoming) => {
-    if (!fresh(incoming)) return invalid;
+    if (!isFresh(incoming)) return invalid;
     for (let time = Math.floor(seconds()) - 300; time < seconds() + 300; time++)
-      if (same(incoming.signature, mac(`${time}.`, incoming.body))) return received;
+      if (isEqual(incoming.signature, mac(`${time}.`, incoming.body))) return received;
     return invalid;
   }),
   row(
     'has no tolerance',
     'no_tolerance',
-    () => (incoming) => (same(incoming.signature, expected(incoming)) ? received : invalid),
+    () => (incoming) => (isEqual(incoming.signature, signatureOf(incoming)) ? received : invalid),
     { says: /^(?!DANGER)/ },
   ),
   row(
     'checks the past only',
     'no_tolerance',
     () => (incoming) =>
-      seconds() - Number(incoming.timestamp) < 300 && same(incoming.signature, expected(incoming))
+      seconds() - Number(incoming.timestamp) < 300 && isEqual(incoming.signature, signatureOf(incoming))
         ? received
         : invalid,
     { says: /^(?!DANGER).*future|ahead/s },
@@ -756,7 +762,7 @@ const bodyAndTime = [
     'checks the future only',
     'no_tolerance',
     () => (incoming) =>
-      Number(incoming.timestamp) - seconds() < 300 && same(incoming.signature, expected(incoming))
+      Number(incoming.timestamp) - seconds() < 300 && isEqual(incoming.signature, signatureOf(incoming))
         ? received
         : invalid,
   ),
@@ -764,14 +770,14 @@ const bodyAndTime = [
     'tolerance of a week',
     'no_tolerance',
     () => (incoming) =>
-      fresh(incoming, 604_800) && same(incoming.signature, expected(incoming)) ? received : invalid,
+      isFresh(incoming, 604_800) && isEqual(incoming.signature, signatureOf(incoming)) ? received : invalid,
   ),
   row(
     'tolerance in milliseconds of a time in seconds',
     'no_tolerance',
     () => (incoming) =>
       Math.abs(seconds() - Number(incoming.timestamp)) < 300_000 &&
-      same(incoming.signature, expected(incoming))
+      isEqual(incoming.signature, signatureOf(incoming))
         ? received
         : invalid,
   ),
@@ -782,7 +788,7 @@ const secrets = [
     'the empty string as secret',
     'empty_secret',
     () => (incoming) =>
-      fresh(incoming) && same(incoming.signature, keyed('', `${incoming.timestamp}.`, incoming.body))
+      isFresh(incoming) && isEqual(incoming.signature, macWith('', `${incoming.timestamp}.`, incoming.body))
         ? received
         : invalid,
     danger,
@@ -791,9 +797,9 @@ const secrets = [
     'the empty string as second secret',
     'empty_secret',
     () => (incoming) =>
-      fresh(incoming) &&
+      isFresh(incoming) &&
       [secret, ''].some((key) =>
-        same(incoming.signature, keyed(key, `${incoming.timestamp}.`, incoming.body)),
+        isEqual(incoming.signature, macWith(key, `${incoming.timestamp}.`, incoming.body)),
       )
         ? received
         : invalid,
@@ -803,7 +809,8 @@ const secrets = [
     'the text undefined as secret',
     'empty_secret|no_secret',
     () => (incoming) =>
-      fresh(incoming) && same(incoming.signature, keyed('undefined', `${incoming.timestamp}.`, incoming.body))
+      isFresh(incoming) &&
+      isEqual(incoming.signature, macWith('undefined', `${incoming.timestamp}.`, incoming.body))
         ? received
         : invalid,
   ),
@@ -814,9 +821,9 @@ const unsetSecrets = ['undefined', 'null', 'None'].map((text) =>
     `the text ${text} as second secret`,
     'empty_secret',
     () => (incoming) =>
-      fresh(incoming) &&
+      isFresh(incoming) &&
       [secret, text].some((key) =>
-        same(incoming.signature, keyed(key, `${incoming.timestamp}.`, incoming.body)),
+        isEqual(incoming.signature, macWith(key, `${incoming.timestamp}.`, incoming.body)),
       )
         ? received
         : invalid,
@@ -828,64 +835,64 @@ const successToAll = [
   row(
     'refuses with 200 {"received":false}',
     'refuses_with_success',
-    () => (incoming) => [200, { received: genuine(incoming) }],
+    () => (incoming) => [200, { received: isGenuine(incoming) }],
     { says: /^(?!DANGER).*"received":false/s },
   ),
   row(
     'refuses with 200 and a text',
     'refuses_with_success',
-    () => (incoming) => [200, genuine(incoming) ? 'ok' : 'invalid signature'],
+    () => (incoming) => [200, isGenuine(incoming) ? 'ok' : 'invalid signature'],
     { says: /^(?!DANGER).*invalid signature/s },
   ),
   row('refuses forgeries and duplicates with 200 in the same words', 'refuses_with_success', () => {
     const seen = new Set<string>();
     return (incoming) => {
-      const isNew = genuine(incoming) && !seen.has(order(incoming));
+      const isNew = isGenuine(incoming) && !seen.has(order(incoming));
       if (isNew) seen.add(order(incoming));
       return [200, { fulfilled: isNew ? 1 : 0 }];
     };
   }),
   row('refuses with 200 in HTML', 'refuses_with_success', () => (incoming) => [
     200,
-    genuine(incoming) ? 'ok' : 'error',
+    isGenuine(incoming) ? 'ok' : 'error',
     html,
   ]),
   row(
     'refuses with 204',
     'refuses_with_success',
-    () => (incoming) => (genuine(incoming) ? [200, 'ok'] : [204]),
+    () => (incoming) => (isGenuine(incoming) ? [200, 'ok'] : [204]),
   ),
   row('refuses with 200 and an empty body', 'refuses_with_success', () => (incoming) => [
     200,
-    genuine(incoming) ? 'ok' : '',
+    isGenuine(incoming) ? 'ok' : '',
   ]),
   row(
     'refuses with 202 ignored',
     'refuses_with_success',
-    () => (incoming) => (genuine(incoming) ? [200, 'ok'] : [202, 'ignored']),
+    () => (incoming) => (isGenuine(incoming) ? [200, 'ok'] : [202, 'ignored']),
   ),
   row('refuses with 200 and echoes the order', 'refuses_with_success', () => (incoming) => [
     200,
-    { order: order(incoming), status: genuine(incoming) ? 'paid' : 'rejected' },
+    { order: order(incoming), status: isGenuine(incoming) ? 'paid' : 'rejected' },
   ]),
   row('refuses with 200, an id and a time', 'refuses_with_success', () => (incoming) => [
     200,
-    { id: randomUUID(), at: Date.now(), status: genuine(incoming) ? 'accepted' : 'rejected' },
+    { id: randomUUID(), at: Date.now(), status: isGenuine(incoming) ? 'accepted' : 'rejected' },
   ]),
   row('refuses with 200 and a code', 'refuses_with_success', () => (incoming) => [
     200,
-    genuine(incoming) ? { code: 0, message: 'success' } : { code: 401, message: 'Unauthorized' },
+    isGenuine(incoming) ? { code: 0, message: 'success' } : { code: 401, message: 'Unauthorized' },
   ]),
   row('refuses with 200 and says why', 'refuses_with_success', () => (incoming) => {
     if (!incoming.signature) return [200, { ok: false, error: 'no signature' }];
-    if (!fresh(incoming)) return [200, { ok: false, error: 'timestamp' }];
-    return [200, genuine(incoming) ? { ok: true } : { ok: false, error: 'mismatch' }];
+    if (!isFresh(incoming)) return [200, { ok: false, error: 'timestamp' }];
+    return [200, isGenuine(incoming) ? { ok: true } : { ok: false, error: 'mismatch' }];
   }),
   row('duplicates first, refuses with 200', 'refuses_with_success', () => {
     const seen = new Set<string>();
     return (incoming) => {
       if (seen.has(order(incoming))) return [200, 'duplicate'];
-      if (!genuine(incoming)) return [200, 'rejected'];
+      if (!isGenuine(incoming)) return [200, 'rejected'];
       seen.add(order(incoming));
       return [200, 'processed'];
     };
@@ -897,22 +904,22 @@ const successToAll = [
     row(
       `refuses with 200 and a number for each cause: ${JSON.stringify(wrong)}`,
       'refuses_with_success',
-      () => (incoming) => [200, genuine(incoming) ? valid : incoming.signature === '' ? missing : wrong],
+      () => (incoming) => [200, isGenuine(incoming) ? valid : incoming.signature === '' ? missing : wrong],
     ),
   ),
   row(
     'sets the status and goes on: 401 in the words of success',
     'refuses_with_success',
-    () => (incoming) => [genuine(incoming) ? 200 : 401, { received: true }],
+    () => (incoming) => [isGenuine(incoming) ? 200 : 401, { received: true }],
     { says: /^Your handler rejects a forged delivery by its status, but .*return where that fails/ },
   ),
   row('refuses with 200 and another number', 'refuses_with_success', () => (incoming) => [
     200,
-    { code: genuine(incoming) ? 0 : 401 },
+    { code: isGenuine(incoming) ? 0 : 401 },
   ]),
   row('refuses with 200 and a word where valid ones get an id', 'refuses_with_success', () => {
     let count = 0;
-    return (incoming) => [200, genuine(incoming) ? 'abcdefgh'.slice(++count) : 'ignored'];
+    return (incoming) => [200, isGenuine(incoming) ? 'abcdefgh'.slice(++count) : 'ignored'];
   }),
   row('PHP dies of a missing header with 200', 'refuses_with_success', () => (incoming) => {
     if (incoming.headers['x-service-signature'] === undefined)
@@ -921,28 +928,28 @@ const successToAll = [
         '<b>Fatal error</b>: Uncaught TypeError: hash_equals(): Argument #2 must be of type string',
         html,
       ];
-    return genuine(incoming) ? [200, 'OK', html] : invalid;
+    return isGenuine(incoming) ? [200, 'OK', html] : invalid;
   }),
   row('counts in a form, refuses with 200', 'refuses_with_success', () => {
     let count = 0;
-    return (incoming) => [200, `${genuine(incoming) ? 'taken' : 'skipped'}=${++count}`];
+    return (incoming) => [200, `${isGenuine(incoming) ? 'taken' : 'skipped'}=${++count}`];
   }),
   row('counts after a hyphen, refuses with 200', 'refuses_with_success', () => {
     let count = 0;
-    return (incoming) => [200, `${genuine(incoming) ? 'ok' : 'no'}-${++count}`];
+    return (incoming) => [200, `${isGenuine(incoming) ? 'ok' : 'no'}-${++count}`];
   }),
   row('counts in its words, refuses with 200', 'refuses_with_success', () => {
     let count = 0;
-    return (incoming) => [200, `${genuine(incoming) ? 'taken' : 'skipped'} ${++count}`];
+    return (incoming) => [200, `${isGenuine(incoming) ? 'taken' : 'skipped'} ${++count}`];
   }),
   row('counts what it took, refuses with 200', 'refuses_with_success', () => {
     let count = 0;
-    return (incoming) => [200, genuine(incoming) ? { event: ++count } : { error: 'signature' }];
+    return (incoming) => [200, isGenuine(incoming) ? { event: ++count } : { error: 'signature' }];
   }),
 ];
 
-const prefixed = (incoming: Incoming): boolean =>
-  fresh(incoming) && same(incoming.signature, `sha256=${expected(incoming)}`);
+const hasPrefix = (incoming: Incoming): boolean =>
+  isFresh(incoming) && isEqual(incoming.signature, `sha256=${signatureOf(incoming)}`);
 const sha256 = { scheme: { prefix: 'sha256=' }, ...danger };
 
 const withPrefix = [
@@ -951,22 +958,22 @@ const withPrefix = [
     'accepts_unsigned',
     () => (incoming) => {
       if (incoming.headers['x-service-signature'] === undefined) return invalid;
-      return incoming.signature === '' || prefixed(incoming) ? received : invalid;
+      return incoming.signature === '' || hasPrefix(incoming) ? received : invalid;
     },
     sha256,
   ),
   row(
     'a prefix, and takes nothing after it',
     'accepts_unsigned',
-    () => (incoming) => (incoming.signature === 'sha256=' || prefixed(incoming) ? received : invalid),
+    () => (incoming) => (incoming.signature === 'sha256=' || hasPrefix(incoming) ? received : invalid),
     sha256,
   ),
   row(
     'verifies only what begins with the prefix',
     'accepts_forged|accepts_unsigned',
     () => (incoming) => {
-      if (incoming.signature === '' || !fresh(incoming)) return invalid;
-      return incoming.signature.startsWith('sha256=') && !prefixed(incoming) ? invalid : received;
+      if (incoming.signature === '' || !isFresh(incoming)) return invalid;
+      return incoming.signature.startsWith('sha256=') && !hasPrefix(incoming) ? invalid : received;
     },
     sha256,
   ),
@@ -974,25 +981,25 @@ const withPrefix = [
     'every() of those with the prefix',
     'accepts_forged|accepts_unsigned',
     () => (incoming) => {
-      if (incoming.signature === '' || !fresh(incoming)) return invalid;
+      if (incoming.signature === '' || !isFresh(incoming)) return invalid;
       const given = incoming.signature.split(',').filter((one) => one.startsWith('v1='));
-      return given.every((one) => same(one, `v1=${expected(incoming)}`)) ? received : invalid;
+      return given.every((one) => isEqual(one, `v1=${signatureOf(incoming)}`)) ? received : invalid;
     },
     { scheme: { prefix: 'v1=', separator: ',' }, ...danger },
   ),
   row(
     'verifies no signature of another form',
     'accepts_forged',
-    () => (incoming) => (genuine(incoming) || /^\w+=\w+$/.test(incoming.signature) ? received : invalid),
+    () => (incoming) => (isGenuine(incoming) || /^\w+=\w+$/.test(incoming.signature) ? received : invalid),
     danger,
   ),
   row(
     'every() of what is between commas',
     'accepts_unsigned',
     () => (incoming) => {
-      if (incoming.signature === '' || !fresh(incoming)) return invalid;
+      if (incoming.signature === '' || !isFresh(incoming)) return invalid;
       const given = incoming.signature.split(',').filter(Boolean);
-      return given.every((one) => same(one.trim(), expected(incoming))) ? received : invalid;
+      return given.every((one) => isEqual(one.trim(), signatureOf(incoming))) ? received : invalid;
     },
     danger,
   ),
@@ -1004,7 +1011,7 @@ const byContentType = [
     'accepts_unsigned',
     () => (incoming) => {
       if (!/^multipart\/form-data; boundary=/.test(incoming.headers['content-type'] ?? ''))
-        return genuine(incoming) ? received : invalid;
+        return isGenuine(incoming) ? received : invalid;
       return /name="data\[order_id\]"\r\n\r\nord_/.test(incoming.text) ? received : [422, 'no order'];
     },
     danger,
@@ -1013,7 +1020,7 @@ const byContentType = [
     'verifies no JSON with a charset',
     'accepts_unsigned',
     () => (incoming) =>
-      /charset/.test(incoming.headers['content-type'] ?? '') || genuine(incoming) ? received : invalid,
+      /charset/.test(incoming.headers['content-type'] ?? '') || isGenuine(incoming) ? received : invalid,
     danger,
   ),
 ];
@@ -1026,8 +1033,8 @@ const knownSecrets = ['[object Promise]', '[object Object]', 'whsec_sandbox_0000
         'known_secret',
         () => (incoming) => {
           const { signature, timestamp, body } = incoming;
-          const good = keys.some((one) => same(signature, keyed(one, `${timestamp}.`, body)));
-          return good && fresh(incoming) ? received : invalid;
+          const good = keys.some((one) => isEqual(signature, macWith(one, `${timestamp}.`, body)));
+          return good && isFresh(incoming) ? received : invalid;
         },
         danger,
       ),

@@ -62,27 +62,27 @@ export const row = (
   more: Omit<Row, 'name' | 'verdict' | 'make'> = {},
 ): Row => ({ name, verdict, make, ...more });
 
-export const mac = (...parts: (string | Buffer)[]): string => keyed(secret, ...parts);
+export const mac = (...parts: (string | Buffer)[]): string => macWith(secret, ...parts);
 
-export function keyed(key: string | Buffer, ...parts: (string | Buffer)[]): string {
+export function macWith(key: string | Buffer, ...parts: (string | Buffer)[]): string {
   const hmac = createHmac('sha256', key);
   for (const part of parts) hmac.update(part);
   return hmac.digest('hex');
 }
 
 /** The signature that the delivery should carry. */
-export const expected = ({ timestamp, body }: Incoming): string => mac(`${timestamp}.`, body);
+export const signatureOf = ({ timestamp, body }: Incoming): string => mac(`${timestamp}.`, body);
 
-export const same = (a: string, b: string): boolean =>
+export const isEqual = (a: string, b: string): boolean =>
   Buffer.byteLength(a) === Buffer.byteLength(b) && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
 export const seconds = (): number => Date.now() / 1000;
-export const fresh = ({ timestamp }: Incoming, tolerance = 300): boolean =>
+export const isFresh = ({ timestamp }: Incoming, tolerance = 300): boolean =>
   /^\d+$/.test(timestamp) && Math.abs(seconds() - Number(timestamp)) <= tolerance;
 
 /** A right verification by the default scheme. */
-export const genuine = (incoming: Incoming): boolean =>
-  fresh(incoming) && same(incoming.signature, expected(incoming));
+export const isGenuine = (incoming: Incoming): boolean =>
+  isFresh(incoming) && isEqual(incoming.signature, signatureOf(incoming));
 
 export const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

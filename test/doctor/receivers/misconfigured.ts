@@ -2,25 +2,25 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import {
   type Answer,
   event,
-  expected,
-  fresh,
-  genuine,
   html,
   type Incoming,
   invalid,
-  keyed,
+  isEqual,
+  isFresh,
+  isGenuine,
   mac,
+  macWith,
   order,
   type Receiver,
   received,
   row,
-  same,
   seconds,
   secret,
+  signatureOf,
 } from './kit.js';
 
 /** A right receiver but for the text that it expects to be signed. */
-const signed =
+const verifySigned =
   (
     text: (incoming: Incoming) => (string | Buffer)[],
     key: string | Buffer = secret,
@@ -28,56 +28,56 @@ const signed =
   ): (() => Receiver) =>
   () =>
   (incoming) =>
-    fresh(incoming) && same(incoming.signature, keyed(key, ...text(incoming))) ? received : bad;
+    isFresh(incoming) && isEqual(incoming.signature, macWith(key, ...text(incoming))) ? received : bad;
 
-const keyOf = (key: string | Buffer) => signed(({ timestamp, body }) => [`${timestamp}.`, body], key);
+const keyOf = (key: string | Buffer) => verifySigned(({ timestamp, body }) => [`${timestamp}.`, body], key);
 
 /** A right receiver but for the signature that it expects. */
-const expecting =
+const verifyAgainst =
   (wanted: (incoming: Incoming) => string): (() => Receiver) =>
   () =>
   (incoming) =>
-    fresh(incoming) && same(incoming.signature, wanted(incoming)) ? received : invalid;
+    isFresh(incoming) && isEqual(incoming.signature, wanted(incoming)) ? received : invalid;
 
 /** A right receiver that takes a delivery of some age in seconds. */
-const aged =
+const verifyAge =
   (takes: (age: number) => boolean, bad: Answer = [400, 'Bad Request']): (() => Receiver) =>
   () =>
   (incoming) =>
-    takes(seconds() - Number(incoming.timestamp)) && same(incoming.signature, expected(incoming))
+    takes(seconds() - Number(incoming.timestamp)) && isEqual(incoming.signature, signatureOf(incoming))
       ? received
       : bad;
 
 /** A right receiver whose clock is off. */
-const offBy = (hours: number, bad?: Answer, tolerance = 300): (() => Receiver) =>
-  aged((age) => Math.abs(age + hours * 3600) <= tolerance, bad);
+const verifyWithClockOff = (hours: number, bad?: Answer, tolerance = 300): (() => Receiver) =>
+  verifyAge((age) => Math.abs(age + hours * 3600) <= tolerance, bad);
 
 /** A right receiver that gives one response only after some forgeries. */
-const blocking =
+const blockAfter =
   (forgeries: number, blocked: Answer): (() => Receiver) =>
   () => {
     let left = forgeries;
     return (incoming) => {
       if (left <= 0) return blocked;
-      if (genuine(incoming)) return received;
+      if (isGenuine(incoming)) return received;
       left -= 1;
       return invalid;
     };
   };
 
 /** Responds alike to everything. */
-const saying =
+const alwaysAnswer =
   (...answer: [number, (string | object)?, Record<string, string>?]): (() => Receiver) =>
   () =>
   () =>
     answer;
 
 /** Responds to what it verified. */
-const then =
+const verifyThenAnswer =
   (answer: (incoming: Incoming) => Answer): (() => Receiver) =>
   () =>
   (incoming) =>
-    genuine(incoming) ? answer(incoming) : invalid;
+    isGenuine(incoming) ? answer(incoming) : invalid;
 
 const pythonJson = (text: string): string =>
   JSON.stringify(JSON.parse(text), null, 1)
@@ -89,17 +89,17 @@ const bodies = [
   row(
     're-encodes as JSON.stringify does',
     're_encodes',
-    signed(({ timestamp, text }) => [`${timestamp}.${JSON.stringify(JSON.parse(text))}`]),
+    verifySigned(({ timestamp, text }) => [`${timestamp}.${JSON.stringify(JSON.parse(text))}`]),
   ),
   row(
     're-encodes as json.dumps does',
     're_encodes',
-    signed(({ timestamp, text }) => [`${timestamp}.${pythonJson(text)}`]),
+    verifySigned(({ timestamp, text }) => [`${timestamp}.${pythonJson(text)}`]),
   ),
   row(
     're-encodes with the outer keys sorted',
     'secret_or_scheme',
-    signed(({ timestamp, text }) => {
+    verifySigned(({ timestamp, text }) => {
       const { data, ...rest } = JSON.parse(text);
       return [`${timestamp}.${JSON.stringify({ data, ...rest })}`];
     }),
@@ -107,7 +107,7 @@ const bodies = [
   row(
     're-encodes with all keys sorted',
     're_encodes',
-    signed(({ timestamp, text }) => {
+    verifySigned(({ timestamp, text }) => {
       const { type, data } = JSON.parse(text);
       return [
         `${timestamp}.${JSON.stringify({ data: Object.fromEntries(Object.entries(data).sort()), type })}`,
@@ -119,7 +119,8 @@ const bodies = [
     're_encodes',
     () => (incoming) => {
       const body = JSON.stringify(JSON.parse(incoming.text));
-      if (fresh(incoming) && same(incoming.signature, mac(`${incoming.timestamp}.`, body))) return received;
+      if (isFresh(incoming) && isEqual(incoming.signature, mac(`${incoming.timestamp}.`, body)))
+        return received;
       const sha256 = createHash('sha256').update(body).digest('hex');
       return [400, { error: 'signature_mismatch', bytes: Buffer.byteLength(body), sha256 }];
     },
@@ -128,7 +129,7 @@ const bodies = [
   row(
     'passes a parsed object to the HMAC, under Express',
     'parsed_object',
-    saying(500, 'TypeError: The "data" argument must be of type string or an instance of Buffer.', {
+    alwaysAnswer(500, 'TypeError: The "data" argument must be of type string or an instance of Buffer.', {
       'x-powered-by': 'Express',
     }),
     { says: /express\.raw\(\{ type: 'application\/json' \}\)/ },
@@ -141,12 +142,12 @@ const bodies = [
   row(
     'makes a text of a parsed object',
     'parsed_object',
-    signed(({ timestamp, text }) => [`${timestamp}.${JSON.parse(text)}`]),
+    verifySigned(({ timestamp, text }) => [`${timestamp}.${JSON.parse(text)}`]),
   ),
   row(
     'reads a body that something read before',
     'body_consumed',
-    signed(({ timestamp }) => [`${timestamp}.`]),
+    verifySigned(({ timestamp }) => [`${timestamp}.`]),
   ),
   row('fails to read a body that something read before', 'body_consumed', () => () => {
     throw new TypeError('Body is unusable: Body has already been read');
@@ -167,39 +168,41 @@ const bodies = [
     row(
       `verifies ${name}`,
       verdict,
-      signed(({ timestamp, text }) => [`${timestamp}.${made(text)}`]),
+      verifySigned(({ timestamp, text }) => [`${timestamp}.${made(text)}`]),
     ),
   ),
   row(
     'trims',
     'trims',
-    signed(({ timestamp, text }) => [`${timestamp}.${text.trim()}`]),
+    verifySigned(({ timestamp, text }) => [`${timestamp}.${text.trim()}`]),
   ),
   row(
     'trims, and decodes as Latin-1',
     'trims wrong_charset',
-    signed(({ timestamp, body }) => [`${timestamp}.${body.toString('latin1').trim()}`]),
+    verifySigned(({ timestamp, body }) => [`${timestamp}.${body.toString('latin1').trim()}`]),
     { says: /And 1 more, below/ },
   ),
   row(
     'decodes as Latin-1',
     'wrong_charset',
-    signed(({ timestamp, body }) => [`${timestamp}.${body.toString('latin1')}`]),
+    verifySigned(({ timestamp, body }) => [`${timestamp}.${body.toString('latin1')}`]),
   ),
   row(
     'decodes as ASCII',
     'wrong_charset',
-    signed(({ timestamp, body }) => [`${timestamp}.${body.toString('ascii')}`]),
+    verifySigned(({ timestamp, body }) => [`${timestamp}.${body.toString('ascii')}`]),
   ),
   row(
     'drops what is not ASCII',
     'wrong_charset',
-    signed(({ timestamp, text }) => [`${timestamp}.${[...text].filter((one) => one < '\u0080').join('')}`]),
+    verifySigned(({ timestamp, text }) => [
+      `${timestamp}.${[...text].filter((one) => one < '\u0080').join('')}`,
+    ]),
   ),
   row(
     're-encodes, and refuses in HTML',
     're_encodes',
-    signed(({ timestamp, text }) => [`${timestamp}.${JSON.stringify(JSON.parse(text))}`], secret, [
+    verifySigned(({ timestamp, text }) => [`${timestamp}.${JSON.stringify(JSON.parse(text))}`], secret, [
       400,
       '<h1>Bad Request</h1>',
       html,
@@ -217,25 +220,25 @@ const secrets = [
     'clock skew or bad secret',
     'no configured secret verifies this payload',
     'Signature does not match: possible request forgery',
-  ].map((words) => row(`another secret, and says "${words}"`, 'secret_or_scheme', saying(400, words))),
+  ].map((words) => row(`another secret, and says "${words}"`, 'secret_or_scheme', alwaysAnswer(400, words))),
   row(
     'another secret, says bad signature, and challenges as a login does',
     'secret_or_scheme',
-    saying(401, 'bad signature', { 'www-authenticate': 'Bearer' }),
+    alwaysAnswer(401, 'bad signature', { 'www-authenticate': 'Bearer' }),
   ),
   row('no secret: the HMAC throws', 'no_secret', () => () => {
     createHmac('sha256', process.env.A_SECRET_THAT_NOBODY_SET as string);
     return received;
   }),
-  row('no secret: says so with 503', 'no_secret', saying(503, { error: 'webhook secret is not set' })),
-  row('no secret: says so', 'no_secret', saying(500, { error: 'WEBHOOK_SECRET is not configured' })),
+  row('no secret: says so with 503', 'no_secret', alwaysAnswer(503, { error: 'webhook secret is not set' })),
+  row('no secret: says so', 'no_secret', alwaysAnswer(500, { error: 'WEBHOOK_SECRET is not configured' })),
   row('another secret', 'secret_or_scheme', keyOf('whsec_something_else'), {
     says: /^Your handler rejects every valid delivery, and nothing that was tried explains it: its secret is probably not the one .* nothing else until .*None of \d+ other/s,
   }),
   row(
     'another secret, and shows the uncaught error of verify() with 500',
     'secret_or_scheme',
-    signed(({ timestamp, body }) => [`${timestamp}.`, body], 'whsec_x', [
+    verifySigned(({ timestamp, body }) => [`${timestamp}.`, body], 'whsec_x', [
       500,
       '<pre>WebhookVerificationError: The signature does not match.</pre>',
       html,
@@ -245,20 +248,23 @@ const secrets = [
   row(
     'another secret, and throws without words',
     'handler_failed',
-    signed(({ timestamp, body }) => [`${timestamp}.`, body], 'whsec_x', [500, 'Internal Server Error']),
+    verifySigned(({ timestamp, body }) => [`${timestamp}.`, body], 'whsec_x', [500, 'Internal Server Error']),
     { says: /Its secret may not be the one that signs these deliveries/ },
   ),
   row(
     'another secret, and refuses with 200 {"received":false}',
     'refuses_with_success',
-    signed(({ timestamp, body }) => [`${timestamp}.`, body], 'whsec_x', [200, { received: false }]),
+    verifySigned(({ timestamp, body }) => [`${timestamp}.`, body], 'whsec_x', [200, { received: false }]),
     { says: /If they mean refused, its secret is probably not the one/ },
   ),
   row(
     'another secret, and responds to what it refuses as to anything',
     'answers_before_verifying',
     () => {
-      const refuse = signed(({ timestamp, body }) => [`${timestamp}.`, body], 'whsec_x', [200, 'ignored'])();
+      const refuse = verifySigned(({ timestamp, body }) => [`${timestamp}.`, body], 'whsec_x', [
+        200,
+        'ignored',
+      ])();
       return (incoming) => (incoming.path === '/webhooks' ? refuse(incoming) : [404]);
     },
     { says: /If this response is its refusal, its secret is not the one/ },
@@ -280,13 +286,13 @@ const secrets = [
   row('decodes the secret as hex', 'other_scheme', keyOf(Buffer.from(secret.replace('whsec_', ''), 'hex'))),
   row('half of the secret', 'secret_or_scheme', keyOf(secret.slice(0, 12))),
   row('another secret, and no tolerance', 'secret_or_scheme', () => (incoming) => {
-    const wanted = keyed('whsec_another', `${incoming.timestamp}.`, incoming.body);
-    return same(incoming.signature, wanted) ? received : invalid;
+    const wanted = macWith('whsec_another', `${incoming.timestamp}.`, incoming.body);
+    return isEqual(incoming.signature, wanted) ? received : invalid;
   }),
   row(
     'another secret, plain 400',
     'secret_or_scheme',
-    signed(({ timestamp, body }) => [`${timestamp}.`, body], 'whsec_x', [400, 'Bad Request']),
+    verifySigned(({ timestamp, body }) => [`${timestamp}.`, body], 'whsec_x', [400, 'Bad Request']),
   ),
 ];
 
@@ -294,18 +300,18 @@ const schemes = [
   row(
     'the body alone',
     'other_scheme',
-    signed(({ body }) => [body]),
+    verifySigned(({ body }) => [body]),
     { expects: { content: '{body}' } },
   ),
   row(
     'a colon',
     'other_scheme',
-    signed(({ timestamp, body }) => [`${timestamp}:`, body]),
+    verifySigned(({ timestamp, body }) => [`${timestamp}:`, body]),
   ),
   row(
     'no delimiter',
     'other_scheme',
-    signed(({ timestamp, body }) => [timestamp, body]),
+    verifySigned(({ timestamp, body }) => [timestamp, body]),
     { expects: { content: '{timestamp}{body}' }, says: /timestamp in Unix seconds/ },
   ),
   row(
@@ -313,7 +319,7 @@ const schemes = [
     'other_scheme',
     () => (incoming) =>
       Math.abs(Date.now() - Number(incoming.timestamp)) < 300_000 &&
-      same(incoming.signature, mac(incoming.timestamp, incoming.body))
+      isEqual(incoming.signature, mac(incoming.timestamp, incoming.body))
         ? received
         : invalid,
     { says: /timestamp in Unix milliseconds/ },
@@ -321,38 +327,38 @@ const schemes = [
   row(
     'body, then timestamp',
     'other_scheme|secret_or_scheme',
-    signed(({ timestamp, body }) => [body, '.', timestamp]),
+    verifySigned(({ timestamp, body }) => [body, '.', timestamp]),
   ),
   row(
     'v0 as Slack',
     'other_scheme',
-    expecting(({ timestamp, body }) => `v0=${mac(`v0:${timestamp}:`, body)}`),
+    verifyAgainst(({ timestamp, body }) => `v0=${mac(`v0:${timestamp}:`, body)}`),
   ),
   row(
     'sha256= as GitHub',
     'other_scheme',
-    expecting(({ body }) => `sha256=${mac(body)}`),
+    verifyAgainst(({ body }) => `sha256=${mac(body)}`),
     { expects: { content: '{body}', prefix: 'sha256=' } },
   ),
   row(
     'base64, and throws on any other length',
     'other_scheme',
     () => (incoming) => {
-      const wanted = Buffer.from(expected(incoming), 'hex').toString('base64');
+      const wanted = Buffer.from(signatureOf(incoming), 'hex').toString('base64');
       const isRight = timingSafeEqual(Buffer.from(incoming.signature), Buffer.from(wanted));
-      return fresh(incoming) && isRight ? received : invalid;
+      return isFresh(incoming) && isRight ? received : invalid;
     },
     { expects: { encoding: 'base64' } },
   ),
   row(
     'base64 of the body, as Shopify',
     'other_scheme',
-    expecting(({ body }) => createHmac('sha256', secret).update(body).digest('base64')),
+    verifyAgainst(({ body }) => createHmac('sha256', secret).update(body).digest('base64')),
   ),
   row(
     'v1, and base64',
     'other_scheme',
-    expecting(
+    verifyAgainst(
       ({ timestamp, body }) =>
         `v1,${createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('base64')}`,
     ),
@@ -360,21 +366,21 @@ const schemes = [
   row(
     'SHA-1',
     'secret_or_scheme|other_scheme',
-    expecting(({ timestamp, body }) =>
+    verifyAgainst(({ timestamp, body }) =>
       createHmac('sha1', secret).update(`${timestamp}.`).update(body).digest('hex'),
     ),
   ),
   row(
     'SHA-512',
     'secret_or_scheme|other_scheme',
-    expecting(({ timestamp, body }) =>
+    verifyAgainst(({ timestamp, body }) =>
       createHmac('sha512', secret).update(`${timestamp}.`).update(body).digest('hex'),
     ),
   ),
   row(
     'a hash without a key',
     'secret_or_scheme|other_scheme',
-    expecting(({ timestamp, body }) => mac(`${timestamp}.`, body, secret)),
+    verifyAgainst(({ timestamp, body }) => mac(`${timestamp}.`, body, secret)),
   ),
   row(
     'a static token',
@@ -384,19 +390,19 @@ const schemes = [
   row(
     'upper-case hex only',
     'other_scheme|secret_or_scheme',
-    expecting((incoming) => expected(incoming).toUpperCase()),
+    verifyAgainst((incoming) => signatureOf(incoming).toUpperCase()),
   ),
 ];
 
 const times = [
-  row('says that the timestamp is too old', 'wrong_clock', saying(400, { error: 'timestamp_too_old' })),
-  row('says that the timestamp is ahead', 'wrong_clock', saying(400, { error: 'timestamp_in_future' })),
+  row('says that the timestamp is too old', 'wrong_clock', alwaysAnswer(400, { error: 'timestamp_too_old' })),
+  row('says that the timestamp is ahead', 'wrong_clock', alwaysAnswer(400, { error: 'timestamp_in_future' })),
   row(
     'reads the timestamp as milliseconds',
     'wrong_time_unit',
     () => (incoming) =>
       Math.abs(Date.now() - Number(incoming.timestamp)) < 300_000 &&
-      same(incoming.signature, expected(incoming))
+      isEqual(incoming.signature, signatureOf(incoming))
         ? received
         : invalid,
     { expects: {} },
@@ -406,7 +412,7 @@ const times = [
     'wrong_time_unit',
     () => (incoming) =>
       Math.abs(Date.now() - Number(incoming.timestamp)) < 300_000 &&
-      same(incoming.signature, expected(incoming))
+      isEqual(incoming.signature, signatureOf(incoming))
         ? received
         : [400, 'Bad Request'],
   ),
@@ -416,7 +422,7 @@ const times = [
     () => (incoming) =>
       /^\d{4}-/.test(incoming.timestamp) &&
       Math.abs(Date.now() - Date.parse(incoming.timestamp)) < 300_000 &&
-      same(incoming.signature, expected(incoming))
+      isEqual(incoming.signature, signatureOf(incoming))
         ? received
         : invalid,
     { expects: { timestamp: 'iso8601' } },
@@ -425,7 +431,7 @@ const times = [
     row(
       `clock off by ${minutes} minutes, tolerance of a minute`,
       'wrong_clock',
-      offBy(minutes / 60, undefined, 60),
+      verifyWithClockOff(minutes / 60, undefined, 60),
       {
         says: new RegExp(
           Math.floor(Math.abs(minutes) / 60) +
@@ -435,25 +441,32 @@ const times = [
       },
     ),
   ),
-  ...[90, 700].map((minutes) => row(`clock off by ${minutes} minutes`, 'wrong_clock', offBy(minutes / 60))),
+  ...[90, 700].map((minutes) =>
+    row(`clock off by ${minutes} minutes`, 'wrong_clock', verifyWithClockOff(minutes / 60)),
+  ),
   // No zone is that far off, and nothing that was tried explains it.
   ...[10, -10, 197, -53, -1440].map((minutes) =>
-    row(`clock off by ${minutes} minutes, which is no time zone`, 'secret_or_scheme', offBy(minutes / 60), {
-      says: /nothing that was tried explains it.*its clock is right/s,
-    }),
+    row(
+      `clock off by ${minutes} minutes, which is no time zone`,
+      'secret_or_scheme',
+      verifyWithClockOff(minutes / 60),
+      {
+        says: /nothing that was tried explains it.*its clock is right/s,
+      },
+    ),
   ),
   row(
     'clock off by 197 minutes, tolerance of a minute, and says so',
     'wrong_clock',
-    offBy(197 / 60, [400, { error: 'timestamp outside of tolerance' }], 60),
+    verifyWithClockOff(197 / 60, [400, { error: 'timestamp outside of tolerance' }], 60),
     { says: /by an unknown amount, or it has too short a tolerance/ },
   ),
   row(
     'clock three days fast, looked at after the signature',
     'wrong_clock',
     () => (incoming) => {
-      if (!same(incoming.signature, expected(incoming))) return invalid;
-      return fresh({ ...incoming, timestamp: `${Number(incoming.timestamp) - 259_200}` })
+      if (!isEqual(incoming.signature, signatureOf(incoming))) return invalid;
+      return isFresh({ ...incoming, timestamp: `${Number(incoming.timestamp) - 259_200}` })
         ? received
         : [400, 'too old'];
     },
@@ -462,24 +475,24 @@ const times = [
   row(
     'refuses whatever is older than now',
     'wrong_tolerance',
-    aged((age) => age <= 0),
+    verifyAge((age) => age <= 0),
   ),
   row(
     'refuses whatever is older than now, and says so',
     'wrong_tolerance',
-    aged((age) => age <= 0, [400, 'too old']),
+    verifyAge((age) => age <= 0, [400, 'too old']),
     { says: /40 days ahead/ },
   ),
   row(
     'refuses whatever is older than now, or more than 5 minutes ahead',
     'secret_or_scheme',
-    aged((age) => age <= 0 && age > -300),
+    verifyAge((age) => age <= 0 && age > -300),
     { says: /its clock is right/ },
   ),
   row(
     'clock 2 hours fast, checks the past only',
     'wrong_tolerance',
-    aged((age) => age + 7200 < 300),
+    verifyAge((age) => age + 7200 < 300),
     {
       says: /40 days ahead: it compares .*by a clock that is off/,
     },
@@ -487,7 +500,7 @@ const times = [
   row(
     'clock 20 minutes fast, checks the past only',
     'wrong_tolerance',
-    aged((age) => age + 1200 < 300),
+    verifyAge((age) => age + 1200 < 300),
     {
       says: /40 days ahead: it compares .*by a clock that is off/,
     },
@@ -495,7 +508,7 @@ const times = [
   row(
     'clock 3 hours slow, checks the future only',
     'wrong_tolerance',
-    aged((age) => age - 10_800 > -300),
+    verifyAge((age) => age - 10_800 > -300),
     {
       says: /40 days ago: it compares .*by a clock that is off/,
     },
@@ -503,35 +516,47 @@ const times = [
   row(
     'compares the age the wrong way round',
     'wrong_tolerance',
-    aged((age) => age > 300),
+    verifyAge((age) => age > 300),
     { says: /40 days ago/ },
   ),
   row(
     'compares the difference the wrong way round',
     'wrong_tolerance',
-    aged((age) => Math.abs(age) > 300),
+    verifyAge((age) => Math.abs(age) > 300),
   ),
-  row('clock 30 minutes slow', 'wrong_clock', offBy(-0.5), { says: /30 minutes/ }),
-  row('clock an hour slow', 'wrong_clock', offBy(-1), { says: /1 hour/ }),
-  row('clock two hours fast', 'wrong_clock', offBy(2), { says: /2 hours/ }),
-  row('clock five and a half hours fast, as in India', 'wrong_clock', offBy(5.5), {
+  row('clock 30 minutes slow', 'wrong_clock', verifyWithClockOff(-0.5), { says: /30 minutes/ }),
+  row('clock an hour slow', 'wrong_clock', verifyWithClockOff(-1), { says: /1 hour/ }),
+  row('clock two hours fast', 'wrong_clock', verifyWithClockOff(2), { says: /2 hours/ }),
+  row('clock five and a half hours fast, as in India', 'wrong_clock', verifyWithClockOff(5.5), {
     says: /5\.5 hours|5 hours 30|5½/,
   }),
-  row('clock 5:45 fast, as in Nepal', 'wrong_clock', offBy(5.75), { says: /5\.75 hours|5 hours 45|5¾/ }),
-  row('clock 8 hours slow', 'wrong_clock', offBy(-8), { says: /8 hours/ }),
-  row('clock 13 hours fast', 'wrong_clock', offBy(13), { says: /13 hours/ }),
-  row('clock two hours fast, and says so', 'wrong_clock', offBy(2, [400, { error: 'timestamp too old' }]), {
-    says: /2 hours/,
+  row('clock 5:45 fast, as in Nepal', 'wrong_clock', verifyWithClockOff(5.75), {
+    says: /5\.75 hours|5 hours 45|5¾/,
   }),
-  row('clock two hours slow, a JSON refusal', 'wrong_clock', offBy(-2, [401, { message: 'Unauthorized' }]), {
-    says: /2 hours/,
-  }),
+  row('clock 8 hours slow', 'wrong_clock', verifyWithClockOff(-8), { says: /8 hours/ }),
+  row('clock 13 hours fast', 'wrong_clock', verifyWithClockOff(13), { says: /13 hours/ }),
+  row(
+    'clock two hours fast, and says so',
+    'wrong_clock',
+    verifyWithClockOff(2, [400, { error: 'timestamp too old' }]),
+    {
+      says: /2 hours/,
+    },
+  ),
+  row(
+    'clock two hours slow, a JSON refusal',
+    'wrong_clock',
+    verifyWithClockOff(-2, [401, { message: 'Unauthorized' }]),
+    {
+      says: /2 hours/,
+    },
+  ),
   row(
     'a clock three days slow, and what is no number passes',
     'wrong_clock',
     () => (incoming) =>
       Math.abs(seconds() - 259_200 - Number(incoming.timestamp)) > 300 ||
-      !same(incoming.signature, expected(incoming))
+      !isEqual(incoming.signature, signatureOf(incoming))
         ? [400, 'Bad Request']
         : received,
     { says: /by an unknown amount/ },
@@ -541,7 +566,7 @@ const times = [
     'wrong_time_unit',
     () => (incoming) =>
       Math.abs(Date.now() - Number(incoming.timestamp)) > 300_000 ||
-      !same(incoming.signature, expected(incoming))
+      !isEqual(incoming.signature, signatureOf(incoming))
         ? invalid
         : received,
     { says: /milliseconds/ },
@@ -551,7 +576,7 @@ const times = [
     'wrong_clock|secret_or_scheme',
     () => (incoming) =>
       Math.abs(1_704_067_200 - Number(incoming.timestamp)) <= 300 &&
-      same(incoming.signature, expected(incoming))
+      isEqual(incoming.signature, signatureOf(incoming))
         ? received
         : [400, 'timestamp outside of tolerance'],
   ),
@@ -607,47 +632,47 @@ const headers = [
   row('a proxy drops the signature', 'header_lost', () => (incoming) => {
     const proxied = { ...incoming, signature: '' };
     if (proxied.signature === '') return [400, { error: 'missing_signature' }];
-    return genuine(proxied) ? received : invalid;
+    return isGenuine(proxied) ? received : invalid;
   }),
   row(
     'a proxy repeats the signature',
     'header_lost',
     () => (incoming) =>
-      `${incoming.signature}, ${incoming.signature}` === expected(incoming)
+      `${incoming.signature}, ${incoming.signature}` === signatureOf(incoming)
         ? received
         : [400, { error: 'duplicate_header' }],
   ),
   row(
     'another secret: no matching signature',
     'secret_or_scheme',
-    saying(400, 'No matching signature found'),
+    alwaysAnswer(400, 'No matching signature found'),
   ),
   row(
     'another secret, in the words of a library',
     'secret_or_scheme',
-    saying(400, 'No signatures found matching the expected signature for payload'),
+    alwaysAnswer(400, 'No signatures found matching the expected signature for payload'),
   ),
   row(
     'another secret: no valid signature',
     'secret_or_scheme',
-    saying(400, { message: 'Signature verification failed: no valid signature' }),
+    alwaysAnswer(400, { message: 'Signature verification failed: no valid signature' }),
   ),
   row(
     'another secret: no active secret matches',
     'secret_or_scheme',
-    saying(400, { error: 'Signature matches no active secret' }),
+    alwaysAnswer(400, { error: 'Signature matches no active secret' }),
   ),
   row(
     'another secret: a possible forgery',
     'secret_or_scheme',
-    saying(400, 'Signature mismatch: possible forgery, request logged'),
+    alwaysAnswer(400, 'Signature mismatch: possible forgery, request logged'),
   ),
   ...[
     'Missing or invalid signature',
     'Invalid or missing signature header',
     'The signature is missing, or it is wrong',
     'Signature required/incorrect',
-  ].map((words) => row(`another secret: ${words}`, 'secret_or_scheme', saying(401, { error: words }))),
+  ].map((words) => row(`another secret: ${words}`, 'secret_or_scheme', alwaysAnswer(401, { error: words }))),
   row('a proxy drops the timestamp', 'header_lost', () => () => [400, { error: 'missing_timestamp' }]),
 ];
 
@@ -655,13 +680,13 @@ const afterVerifying = [
   row(
     'the database is down',
     'handler_failed',
-    then(() => [500, 'ECONNREFUSED 127.0.0.1:5432']),
+    verifyThenAnswer(() => [500, 'ECONNREFUSED 127.0.0.1:5432']),
     { says: /then fails\. See its log\.$/m },
   ),
   row(
     'the handler throws',
     'handler_failed',
-    then(() => {
+    verifyThenAnswer(() => {
       throw new Error("Cannot read properties of undefined (reading 'email')");
     }),
     { says: /reading 'email'/ },
@@ -670,7 +695,7 @@ const afterVerifying = [
     'the handler throws, 500 to forgeries too',
     'handler_failed|secret_or_scheme',
     () => (incoming) => {
-      if (!genuine(incoming)) throw new Error('signature mismatch');
+      if (!isGenuine(incoming)) throw new Error('signature mismatch');
       throw new Error('relation "orders" does not exist');
     },
     { says: /relation "orders"/ },
@@ -678,7 +703,7 @@ const afterVerifying = [
   row(
     'does not know the order, and never verifies',
     'handler_failed',
-    saying(422, { error: 'unknown order' }),
+    alwaysAnswer(422, { error: 'unknown order' }),
     { says: /looks the order up before it verifies, or never verifies/ },
   ),
   row(
@@ -696,19 +721,23 @@ const afterVerifying = [
   row(
     'PHP shows with status 200 that it failed on what it verified',
     'handler_failed',
-    then(() => [200, '<b>Fatal error</b>: Uncaught Error: Call to undefined function fulfil()', html]),
+    verifyThenAnswer(() => [
+      200,
+      '<b>Fatal error</b>: Uncaught Error: Call to undefined function fulfil()',
+      html,
+    ]),
     { says: /fails, and responds with success all the same/ },
   ),
   row(
     'refuses what it verified by an empty 404, and forgeries by an empty 403',
     'handler_failed',
-    () => (incoming) => (genuine(incoming) ? [404] : [403]),
+    () => (incoming) => (isGenuine(incoming) ? [404] : [403]),
     { says: /verifies the signature/ },
   ),
   row(
     'refuses an order that was cancelled, and never verifies',
     'secret_or_scheme',
-    saying(409, 'already cancelled'),
+    alwaysAnswer(409, 'already cancelled'),
     { says: /it may never verify/ },
   ),
   row(
@@ -720,42 +749,42 @@ const afterVerifying = [
   row(
     'refuses an order that it does not know',
     'handler_failed',
-    then((incoming) => [404, { error: `unknown order ${order(incoming)}` }]),
+    verifyThenAnswer((incoming) => [404, { error: `unknown order ${order(incoming)}` }]),
     { says: /unknown order/ },
   ),
   row(
     'refuses an amount that differs',
     'handler_failed',
-    then(() => [422, { error: 'amount does not match' }]),
+    verifyThenAnswer(() => [422, { error: 'amount does not match' }]),
     { says: /amount does not match/ },
   ),
   row(
     'responds with a redirect to what it verified',
     'redirect|handler_failed',
-    then(() => [303, '', { location: '/thanks' }]),
+    verifyThenAnswer(() => [303, '', { location: '/thanks' }]),
   ),
   row(
     'hangs on what it verified',
     'slow',
-    then(() => 'hang'),
+    verifyThenAnswer(() => 'hang'),
     { patienceMs: 250, says: /^Your handler verifies the delivery, and then does not respond in time/ },
   ),
   row(
     'hangs on letters outside of ASCII',
     'slow',
-    then(({ text }) => (/[^\0-\x7f]/.test(text) ? 'hang' : received)),
+    verifyThenAnswer(({ text }) => (/[^\0-\x7f]/.test(text) ? 'hang' : received)),
     { patienceMs: 400 },
   ),
   row(
     'crashes on what it verified',
     'handler_failed|connection_lost',
-    then(() => 'hang up'),
+    verifyThenAnswer(() => 'hang up'),
     { says: /^"valid, compact JSON" got .+\. "signed with a different secret" got 400 /m },
   ),
   row(
     'reads the event with a pattern that knows no spaces',
     'handler_failed',
-    then(({ text }) =>
+    verifyThenAnswer(({ text }) =>
       /"order_id":"\w+","amount":"/.test(text) ? received : [422, 'no order_id in the event'],
     ),
     { says: /verifies "valid, JSON with uneven spaces", and then.*no order_id/s },
@@ -763,13 +792,15 @@ const afterVerifying = [
   row(
     'a parser that takes no newline',
     'handler_failed',
-    then(({ text }) => (text.endsWith('\n') ? [400, { error: 'trailing characters' }] : received)),
+    verifyThenAnswer(({ text }) =>
+      text.endsWith('\n') ? [400, { error: 'trailing characters' }] : received,
+    ),
     { says: /trailing newline.*trailing characters/s },
   ),
   row(
     'a column that takes no letters outside of ASCII',
     'handler_failed',
-    then(({ text }) =>
+    verifyThenAnswer(({ text }) =>
       /[^\0-\x7f]/.test(text) ? [500, "1366 Incorrect string value for column 'payload'"] : received,
     ),
     { says: /non-ASCII.*Incorrect string value/s },
@@ -778,7 +809,7 @@ const afterVerifying = [
     'a column that takes no letters outside of ASCII, 500 to forgeries too',
     'handler_failed',
     () => (incoming) => {
-      if (!genuine(incoming)) throw new Error('signature mismatch');
+      if (!isGenuine(incoming)) throw new Error('signature mismatch');
       if (/[^\0-\x7f]/.test(incoming.text)) throw new Error('incorrect string value');
       return received;
     },
@@ -786,26 +817,31 @@ const afterVerifying = [
   row(
     'crashes on letters outside of ASCII, and hangs up',
     'handler_failed',
-    then(({ text }) => (/[^\0-\x7f]/.test(text) ? 'hang up' : received)),
+    verifyThenAnswer(({ text }) => (/[^\0-\x7f]/.test(text) ? 'hang up' : received)),
   ),
   row('a firewall that takes no letters outside of ASCII', 'handler_failed', () => (incoming) => {
     if (/[^\0-\x7f]/.test(incoming.text)) return [403, '<html>Request blocked by rule 920230</html>', html];
-    return genuine(incoming) ? received : invalid;
+    return isGenuine(incoming) ? received : invalid;
   }),
   row('fails to decode what is not ASCII', 'handler_failed|wrong_charset', () => (incoming) => {
     if (/[^\0-\x7f]/.test(incoming.text)) throw new Error("'ascii' codec can't decode byte 0xc3");
-    return genuine(incoming) ? received : invalid;
+    return isGenuine(incoming) ? received : invalid;
   }),
   row(
     'responds 501 to what it verified',
     'handler_failed',
-    then(() => [501, 'order.paid is not implemented']),
+    verifyThenAnswer(() => [501, 'order.paid is not implemented']),
     { says: /verifies the signature/ },
   ),
   ...[1, 2, 5, 20].map((count) =>
-    row(`403 to everything after ${count} forgeries`, 'handler_failed', blocking(count, [403, 'Forbidden']), {
-      says: /Something may block the sender.*got 200 .*"the like, later" got 403 "Forbidden"/s,
-    }),
+    row(
+      `403 to everything after ${count} forgeries`,
+      'handler_failed',
+      blockAfter(count, [403, 'Forbidden']),
+      {
+        says: /Something may block the sender.*got 200 .*"the like, later" got 403 "Forbidden"/s,
+      },
+    ),
   ),
   row(
     'limits the rate of forged deliveries alone',
@@ -813,7 +849,7 @@ const afterVerifying = [
     () => {
       let forged = 0;
       return (incoming) => {
-        if (genuine(incoming)) return received;
+        if (isGenuine(incoming)) return received;
         return ++forged > 5 ? [429, 'Too many requests'] : invalid;
       };
     },
@@ -825,20 +861,22 @@ const afterVerifying = [
     () => {
       let forged = 0;
       return (incoming) => {
-        if (genuine(incoming)) return received;
+        if (isGenuine(incoming)) return received;
         if (++forged > 8) return [403, 'blocked'];
-        return incoming.signature && expected(incoming).startsWith(incoming.signature) ? received : invalid;
+        return incoming.signature && signatureOf(incoming).startsWith(incoming.signature)
+          ? received
+          : invalid;
       };
     },
   ),
-  row('refuses every signature after 5 forgeries', 'handler_failed', blocking(5, invalid)),
-  row('hangs up after 5 forgeries', 'handler_failed', blocking(5, 'hang up')),
-  row('404 to everything after 5 forgeries', 'handler_failed', blocking(5, [404, 'Not found'])),
+  row('refuses every signature after 5 forgeries', 'handler_failed', blockAfter(5, invalid)),
+  row('hangs up after 5 forgeries', 'handler_failed', blockAfter(5, 'hang up')),
+  row('404 to everything after 5 forgeries', 'handler_failed', blockAfter(5, [404, 'Not found'])),
   ...[1, 2, 5].map((count) =>
     row(
       `429 to everything after ${count} forgeries`,
       'rate_limited',
-      blocking(count, [429, 'Too many requests']),
+      blockAfter(count, [429, 'Too many requests']),
       {
         says: /or blocks the sender after forged ones.*got 200 .* got 429/s,
       },
@@ -846,7 +884,7 @@ const afterVerifying = [
   ),
   row('409 to the second delivery', 'refuses_duplicates', () => {
     const seen = new Set<string>();
-    return then((incoming) => {
+    return verifyThenAnswer((incoming) => {
       if (seen.has(order(incoming))) return [409, { error: 'already exists' }];
       seen.add(order(incoming));
       return received;
@@ -857,7 +895,7 @@ const afterVerifying = [
     'refuses_duplicates',
     () => {
       const seen = new Set<string>();
-      return then((incoming) => {
+      return verifyThenAnswer((incoming) => {
         if (seen.has(order(incoming))) throw new Error('UNIQUE constraint failed: orders.id');
         seen.add(order(incoming));
         return received;
@@ -869,7 +907,8 @@ const afterVerifying = [
     const seen = new Set<string>();
     return (incoming) => {
       const body = JSON.stringify(JSON.parse(incoming.text));
-      if (!fresh(incoming) || !same(incoming.signature, mac(`${incoming.timestamp}.`, body))) return invalid;
+      if (!isFresh(incoming) || !isEqual(incoming.signature, mac(`${incoming.timestamp}.`, body)))
+        return invalid;
       if (seen.has(order(incoming))) return [409, { error: 'already exists' }];
       seen.add(order(incoming));
       return received;
@@ -878,7 +917,7 @@ const afterVerifying = [
   row(
     'a strict schema',
     'refuses_new_fields',
-    then((incoming) => {
+    verifyThenAnswer((incoming) => {
       const { type, data, ...rest } = event(incoming) as { type: unknown; data: object };
       const known = Object.keys(data).every((key) => ['order_id', 'amount', 'currency'].includes(key));
       return type && known && Object.keys(rest).length === 0
@@ -889,7 +928,7 @@ const afterVerifying = [
   row('a first delivery that fails', '', () => {
     let cold = true;
     return (incoming) => {
-      if (!cold) return genuine(incoming) ? received : invalid;
+      if (!cold) return isGenuine(incoming) ? received : invalid;
       cold = false;
       return [503, 'starting'];
     };
@@ -904,22 +943,22 @@ const dying = [
   row(
     'dies on uneven spaces',
     'connection_lost',
-    then(({ text }) => (text.includes(', ') ? 'die' : received)),
+    verifyThenAnswer(({ text }) => (text.includes(', ') ? 'die' : received)),
     { says: /stopped listening.*uneven spaces" got socket hang up\. After that: connect ECONNREFUSED/s },
   ),
   row(
     'dies on the last valid delivery',
     'connection_lost',
-    then(({ text }) => (text.includes('note') ? 'die' : received)),
+    verifyThenAnswer(({ text }) => (text.includes('note') ? 'die' : received)),
   ),
   row('trims, and dies on a signature of another length', 'trims connection_lost', () => (incoming) => {
     if (incoming.signature.length % 64 !== 0) return 'die';
     const wanted = mac(`${incoming.timestamp}.${incoming.text.trim()}`);
-    return fresh(incoming) && same(incoming.signature, wanted) ? received : invalid;
+    return isFresh(incoming) && isEqual(incoming.signature, wanted) ? received : invalid;
   }),
   row('dies on a signature of another length', 'connection_lost', () => (incoming) => {
     if (incoming.signature.length % 64 !== 0) return 'die';
-    return genuine(incoming) ? received : invalid;
+    return isGenuine(incoming) ? received : invalid;
   }),
   row(
     'has another secret, and dies on a signature of another length',
@@ -940,71 +979,74 @@ const dying = [
 ];
 
 const unreached = [
-  row('nothing listens', 'not_listening', saying(200), {
+  row('nothing listens', 'not_listening', alwaysAnswer(200), {
     url: () => 'http://127.0.0.1:9/webhooks',
     says: /127\.0\.0\.1:9/,
   }),
   ...['The plain HTTP request was sent to HTTPS port', 'Client sent an HTTP request to an HTTPS server.'].map(
-    (words) => row(`plain HTTP to a TLS port: ${words}`, 'tls', saying(400, words), { says: /use https:/ }),
+    (words) =>
+      row(`plain HTTP to a TLS port: ${words}`, 'tls', alwaysAnswer(400, words), { says: /use https:/ }),
   ),
-  row('TLS to a plain port', 'tls', saying(200), { url: (port) => `https://127.0.0.1:${port}/webhooks` }),
+  row('TLS to a plain port', 'tls', alwaysAnswer(200), {
+    url: (port) => `https://127.0.0.1:${port}/webhooks`,
+  }),
   row('hangs up on everything', 'connection_lost', () => () => 'hang up'),
-  row('404', 'not_found', saying(404, 'Cannot POST /webhooks', html)),
+  row('404', 'not_found', alwaysAnswer(404, 'Cannot POST /webhooks', html)),
   row(
     '404 in JSON',
     'not_found',
-    saying(404, { message: 'Route POST:/webhooks not found', error: 'Not Found', statusCode: 404 }),
+    alwaysAnswer(404, { message: 'Route POST:/webhooks not found', error: 'Not Found', statusCode: 404 }),
   ),
   row(
     'a 404 page of a shop, which speaks of orders',
     'not_found',
-    saying(404, '<p>Looking for your order? This page was not found.</p>', html),
+    alwaysAnswer(404, '<p>Looking for your order? This page was not found.</p>', html),
   ),
-  row('410', 'not_found', saying(410, 'Gone')),
-  row('405', 'wrong_method', saying(405, 'Method Not Allowed', { allow: 'GET' })),
+  row('410', 'not_found', alwaysAnswer(410, 'Gone')),
+  row('405', 'wrong_method', alwaysAnswer(405, 'Method Not Allowed', { allow: 'GET' })),
   row(
     '415',
     'content_type',
-    saying(415, {
+    alwaysAnswer(415, {
       code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE',
       message: 'Unsupported Media Type: application/json',
     }),
   ),
-  row('413', 'too_large', saying(413, '<h1>413 Request Entity Too Large</h1>', html)),
-  row('429 to everything', 'rate_limited', saying(429, 'Too many requests')),
+  row('413', 'too_large', alwaysAnswer(413, '<h1>413 Request Entity Too Large</h1>', html)),
+  row('429 to everything', 'rate_limited', alwaysAnswer(429, 'Too many requests')),
   row('30 a minute', 'rate_limited', () => {
     let count = 0;
     return (incoming) => {
       count += 1;
       if (count > 12) return [429, 'Too many requests', { 'retry-after': '60' }];
-      return genuine(incoming) ? received : invalid;
+      return isGenuine(incoming) ? received : invalid;
     };
   }),
-  row('a redirect to nowhere', 'redirect', saying(302)),
-  row('another address', 'redirect', saying(301, '', { location: 'http://other.test/webhooks' })),
+  row('a redirect to nowhere', 'redirect', alwaysAnswer(302)),
+  row('another address', 'redirect', alwaysAnswer(301, '', { location: 'http://other.test/webhooks' })),
   row('https', 'redirect_https', () => ({ headers }) => [
     301,
     '',
     { location: `https://${headers.host}/webhooks` },
   ]),
-  row('a slash below oauth', 'redirect_slash', saying(308, '', { location: '/oauth/webhooks/' }), {
+  row('a slash below oauth', 'redirect_slash', alwaysAnswer(308, '', { location: '/oauth/webhooks/' }), {
     url: (port) => `http://127.0.0.1:${port}/oauth/webhooks`,
   }),
-  row('a slash', 'redirect_slash', saying(308, '', { location: '/webhooks/' })),
+  row('a slash', 'redirect_slash', alwaysAnswer(308, '', { location: '/webhooks/' })),
   row(
     'a redirect to the login',
     'redirect_login',
-    saying(302, 'Found', { location: '/login?next=/webhooks' }),
+    alwaysAnswer(302, 'Found', { location: '/login?next=/webhooks' }),
   ),
   row(
     'a redirect to the sign-in of another host',
     'redirect_login',
-    saying(302, '', { location: 'https://auth.test/signin' }),
+    alwaysAnswer(302, '', { location: 'https://auth.test/signin' }),
   ),
   row(
     'a login page',
     'login_page',
-    saying(
+    alwaysAnswer(
       200,
       '<!doctype html><html><head><title>Log in</title></head><body><form method="post"><input name="user"><input type="password" name="password"></form></body></html>',
       html,
@@ -1013,7 +1055,7 @@ const unreached = [
   row(
     'a single-page application',
     'login_page|answers_everything',
-    saying(
+    alwaysAnswer(
       200,
       '<!doctype html><html><head><title>Shop</title></head><body><div id="root"></div><script src="/app.js"></script></body></html>',
       html,
@@ -1022,18 +1064,18 @@ const unreached = [
   row(
     'a parked domain',
     'login_page|answers_everything',
-    saying(200, '<html><body><h1>Welcome to nginx!</h1></body></html>', html),
+    alwaysAnswer(200, '<html><body><h1>Welcome to nginx!</h1></body></html>', html),
   ),
-  row('a catch-all', 'answers_everything', saying(200, {})),
+  row('a catch-all', 'answers_everything', alwaysAnswer(200, {})),
   row(
     'Basic authentication',
     'access_check',
-    saying(401, 'Unauthorized', { 'www-authenticate': 'Basic realm="staging"' }),
+    alwaysAnswer(401, 'Unauthorized', { 'www-authenticate': 'Basic realm="staging"' }),
   ),
   row(
     '403 of a firewall',
     'access_check',
-    saying(
+    alwaysAnswer(
       403,
       '<html><head><title>Attention Required! | Cloudflare</title></head><body>Sorry, you have been blocked</body></html>',
       html,
@@ -1049,7 +1091,7 @@ const unreached = [
       ['a form to log in', '<form action="/login"><input type="password" name="p"></form>', html],
     ] as const
   ).map(([name, body, headers]) =>
-    row(`401 everywhere: ${name}`, 'access_check', saying(401, body, headers)),
+    row(`401 everywhere: ${name}`, 'access_check', alwaysAnswer(401, body, headers)),
   ),
   ...(
     [
@@ -1059,9 +1101,14 @@ const unreached = [
       ['a challenge of its own', 'Unauthorized', { 'www-authenticate': 'Signature' }],
     ] as const
   ).map(([name, body, headers]) =>
-    row(`another secret, on every path: 401 with ${name}`, 'secret_or_scheme', saying(401, body, headers), {
-      says: /on any path: a login or access check rejects it first, or its secret/,
-    }),
+    row(
+      `another secret, on every path: 401 with ${name}`,
+      'secret_or_scheme',
+      alwaysAnswer(401, body, headers),
+      {
+        says: /on any path: a login or access check rejects it first, or its secret/,
+      },
+    ),
   ),
   row(
     'another secret, on every path: other words to what is unsigned',
@@ -1071,60 +1118,68 @@ const unreached = [
   row(
     '429 to everything, with a Retry-After of a moment',
     'rate_limited',
-    saying(429, '', { 'retry-after': '0' }),
+    alwaysAnswer(429, '', { 'retry-after': '0' }),
   ),
   row(
     'hangs on a signature of another length',
     'not_tested',
     () => (incoming) => {
-      if (genuine(incoming)) return received;
+      if (isGenuine(incoming)) return received;
       return incoming.signature.length % 64 === 0 ? invalid : 'hang';
     },
     { patienceMs: 400, says: /No response/i },
   ),
-  row('401 needs an API key', 'access_check', saying(401, { error: 'Missing API key' })),
-  row('401 needs a token', 'access_check', saying(401, { error: 'Missing bearer token' })),
+  row('401 needs an API key', 'access_check', alwaysAnswer(401, { error: 'Missing API key' })),
+  row('401 needs a token', 'access_check', alwaysAnswer(401, { error: 'Missing bearer token' })),
   row(
     'Django CSRF',
     'csrf',
-    saying(403, '<h1>Forbidden (403)</h1><p>CSRF verification failed. Request aborted.</p>', html),
+    alwaysAnswer(403, '<h1>Forbidden (403)</h1><p>CSRF verification failed. Request aborted.</p>', html),
   ),
-  row('Laravel 419', 'csrf', saying(419, '<title>Page Expired</title>', html)),
+  row('Laravel 419', 'csrf', alwaysAnswer(419, '<title>Page Expired</title>', html)),
   row(
     'Rails CSRF',
     'csrf',
-    saying(422, "ActionController::InvalidAuthenticityToken (Can't verify CSRF token authenticity.)"),
+    alwaysAnswer(422, "ActionController::InvalidAuthenticityToken (Can't verify CSRF token authenticity.)"),
   ),
-  row('501 of Python', 'wrong_method', saying(501, "<p>Message: Unsupported method ('POST').</p>", html)),
+  row(
+    '501 of Python',
+    'wrong_method',
+    alwaysAnswer(501, "<p>Message: Unsupported method ('POST').</p>", html),
+  ),
   ...[520, 521, 522, 523, 524, 525, 530].map((status) =>
-    row(`${status} of Cloudflare`, 'gateway', saying(status, `error code: ${status}`)),
+    row(`${status} of Cloudflare`, 'gateway', alwaysAnswer(status, `error code: ${status}`)),
   ),
-  row('507', 'handler_failed', saying(507, 'Insufficient Storage')),
-  row('511 of a captive portal', 'access_check', saying(511, 'Network Authentication Required')),
+  row('507', 'handler_failed', alwaysAnswer(507, 'Insufficient Storage')),
+  row('511 of a captive portal', 'access_check', alwaysAnswer(511, 'Network Authentication Required')),
   row(
     'Cloudflare Access',
     'redirect_login',
-    saying(302, '', { location: 'https://team.cloudflareaccess.com/cdn-cgi/access/login/shop.test' }),
+    alwaysAnswer(302, '', { location: 'https://team.cloudflareaccess.com/cdn-cgi/access/login/shop.test' }),
   ),
-  row('503 for a parsed object', 'parsed_object', saying(503, 'TypeError: expected a bytes-like object')),
-  row('502', 'gateway', saying(502, '<html><head><title>502 Bad Gateway</title></head></html>', html)),
-  row('503', 'gateway', saying(503, 'Service Unavailable')),
-  row('504', 'gateway', saying(504, 'upstream request timeout')),
+  row(
+    '503 for a parsed object',
+    'parsed_object',
+    alwaysAnswer(503, 'TypeError: expected a bytes-like object'),
+  ),
+  row('502', 'gateway', alwaysAnswer(502, '<html><head><title>502 Bad Gateway</title></head></html>', html)),
+  row('503', 'gateway', alwaysAnswer(503, 'Service Unavailable')),
+  row('504', 'gateway', alwaysAnswer(504, 'upstream request timeout')),
   row('never responds', 'time_out', () => () => 'hang', { patienceMs: 250, says: /0\.25 s\.$/m }),
-  row('500 to everything', 'handler_failed', saying(500, 'Internal Server Error')),
+  row('500 to everything', 'handler_failed', alwaysAnswer(500, 'Internal Server Error')),
   row(
     '500 to everything, in JSON',
     'handler_failed',
-    saying(500, { statusCode: 500, message: 'Internal server error' }),
+    alwaysAnswer(500, { statusCode: 500, message: 'Internal server error' }),
   ),
   row(
     '400 to everything, for a missing field',
     'secret_or_scheme',
-    saying(400, { errors: [{ path: 'customer_id', message: 'Required' }] }),
+    alwaysAnswer(400, { errors: [{ path: 'customer_id', message: 'Required' }] }),
     { says: /customer_id/ },
   ),
   ...['NOK', { success: 'false' }, { statusCode: 401 }].map((words) =>
-    row(`refuses all with 200 ${JSON.stringify(words)}`, 'refuses_with_success', saying(200, words)),
+    row(`refuses all with 200 ${JSON.stringify(words)}`, 'refuses_with_success', alwaysAnswer(200, words)),
   ),
   row('verifies something else and refuses with 200', 'refuses_with_success', () => () => [
     200,
@@ -1145,7 +1200,7 @@ const failingLater = [
   row(
     `verifies, and then says ${words}`,
     'handler_failed',
-    then(() => [500, words]),
+    verifyThenAnswer(() => [500, words]),
     { says: /verifies the signature, and then fails/ },
   ),
 );
@@ -1156,13 +1211,13 @@ const runningOut = [
     'handler_failed',
     () => {
       let open = 1;
-      return then(() => (open-- > 0 ? received : [409, 'no open order of 19.90']))();
+      return verifyThenAnswer(() => (open-- > 0 ? received : [409, 'no open order of 19.90']))();
     },
     { amount: '19.90', says: /accepted the first deliveries.*no open order of that amount left/s },
   ),
   row('takes an amount once a minute', 'handler_failed', () => {
     const seen = new Set<string>();
-    return then((incoming) => {
+    return verifyThenAnswer((incoming) => {
       const { amount } = event(incoming).data;
       if (seen.has(amount)) return [409, { error: 'duplicate payment' }];
       seen.add(amount);
@@ -1174,7 +1229,7 @@ const runningOut = [
 const joins = row(
   'joins text and bytes in Python',
   'handler_failed',
-  saying(500, 'TypeError: sequence item 0: expected a bytes-like object, str found'),
+  alwaysAnswer(500, 'TypeError: sequence item 0: expected a bytes-like object, str found'),
 );
 
 export const misconfigured = [

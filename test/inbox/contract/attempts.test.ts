@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
 import { orderPaid, withResolvers } from '../inboxes.js';
-import { type ContractDelivery, opened } from './places.js';
+import { type ContractDelivery, openAt } from './places.js';
 
 describe('a function that never ends', () => {
   it('has failed after attemptMs: its signal is aborted, its slot is free, and it can no longer commit', async () => {
     const attempts: { id: string; signal: AbortSignal; commit: ContractDelivery['commit'] }[] = [];
-    const { inbox, post, errors, told } = opened({
+    const { inbox, post, errors, hookCalls } = openAt({
       concurrency: 1,
       attemptMs: '50ms',
       retries: [],
@@ -26,11 +26,11 @@ describe('a function that never ends', () => {
     await expect(async () => attempts[0]?.commit(() => {})).rejects.toThrow('after the attempt had ended');
     expect((await inbox.get('order.paid:stuck'))?.lastError).toContain('had not finished after 50 ms');
     expect(errors).toHaveLength(1);
-    expect(told.map(([name]) => name)).toContain('failed');
+    expect(hookCalls.map(([name]) => name)).toContain('failed');
   });
 
   it('shows in oldestRunningMs', async () => {
-    const { inbox, post } = opened({ on: { 'order.paid': () => withResolvers().promise } });
+    const { inbox, post } = openAt({ on: { 'order.paid': () => withResolvers().promise } });
     expect(await inbox.stats()).toMatchObject({ oldestRunningMs: null });
     await post(orderPaid('stuck'));
     await vi.waitFor(async () => expect((await inbox.stats()).oldestRunningMs).toBeGreaterThan(20));
@@ -38,7 +38,7 @@ describe('a function that never ends', () => {
 
   it('can be taken its delivery with force: it runs again at once, and the first cannot commit', async () => {
     const attempts: { attempt: number; commit: ContractDelivery['commit'] }[] = [];
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       concurrency: 1,
       on: { 'order.paid': (_event, given) => attempts.push(given) === 1 && withResolvers().promise },
     });
@@ -54,7 +54,7 @@ describe('a function that never ends', () => {
 
   it('is left alone by force once it is done: onError is not told', async () => {
     const { promise, resolve } = withResolvers();
-    const { inbox, post, errors, told } = opened({
+    const { inbox, post, errors, hookCalls } = openAt({
       on: {
         'order.paid': async (_event, { commit }) => {
           await commit(() => {});
@@ -68,12 +68,12 @@ describe('a function that never ends', () => {
     resolve();
     await inbox.idle();
     expect(errors).toEqual([]);
-    expect(told.at(-1)?.[0]).toBe('done');
+    expect(hookCalls.at(-1)?.[0]).toBe('done');
   });
 
   it.each([0, 1, 3, 6])('taken by force, cannot commit %i microtasks later', async (microtasks) => {
     const refused: unknown[] = [];
-    const { inbox, post, errors } = opened({
+    const { inbox, post, errors } = openAt({
       on: {
         'order.paid': async (_event, { key, attempt, commit }) => {
           if (attempt > 1) return;
@@ -97,7 +97,7 @@ describe('a function that never ends', () => {
   });
 
   it.each([0, '8d', 'soon', Number.NaN])('must not have attemptMs %s', (attemptMs) => {
-    expect(() => Reflect.apply(opened, undefined, [{ attemptMs }])).toThrow(/attemptMs .* Pass /);
+    expect(() => Reflect.apply(openAt, undefined, [{ attemptMs }])).toThrow(/attemptMs .* Pass /);
   });
 });
 
@@ -114,7 +114,7 @@ describe('what a function returns', () => {
     ['promises in an array', () => [1, 2].map(async () => {})],
     ['a promise that rejects, in an array', () => [[Promise.reject(new Error('no stock'))]]],
   ])('parks the delivery at once if it is %s, which may not have run', async (_what, result) => {
-    const { inbox, post, told } = opened({ on: { 'order.paid': result } });
+    const { inbox, post, hookCalls } = openAt({ on: { 'order.paid': result } });
     await post(orderPaid('ord_1'));
     await inbox.idle();
     const lastError = expect.stringContaining(
@@ -122,7 +122,7 @@ describe('what a function returns', () => {
         'Execute and await it, or return nothing.',
     );
     expect(await inbox.list()).toMatchObject([{ state: 'parked', attempts: 1, lastError }]);
-    expect(told.map(([name]) => name)).toEqual(['received', 'started', 'failed', 'parked']);
+    expect(hookCalls.map(([name]) => name)).toEqual(['received', 'started', 'failed', 'parked']);
   });
 
   it.each<[string, () => unknown]>([
@@ -131,7 +131,7 @@ describe('what a function returns', () => {
     // biome-ignore lint/suspicious/noThenProperty: as stubs of remote calls are
     ['a promise that is a function', () => Object.assign(() => {}, { then: (done: () => void) => done() })],
   ])('does not matter if it is %s', async (_what, result) => {
-    const { inbox, post } = opened({ on: { 'order.paid': result } });
+    const { inbox, post } = openAt({ on: { 'order.paid': result } });
     await post(orderPaid('ord_1'));
     await inbox.idle();
     expect(await inbox.list()).toMatchObject([{ state: 'done', attempts: 1 }]);
@@ -143,7 +143,7 @@ describe('a commit() that nobody awaits', () => {
     'counts, or is refused, %i microtasks after its function has returned',
     async (microtasks) => {
       const begun: Promise<string>[] = [];
-      const { inbox, post, errors, told } = opened({
+      const { inbox, post, errors, hookCalls } = openAt({
         on: {
           'order.paid': (_event, { commit }) => {
             const late = async () => {
@@ -156,7 +156,7 @@ describe('a commit() that nobody awaits', () => {
         },
       });
       await post(orderPaid('ord_1'));
-      await vi.waitFor(() => expect(told.filter(([name]) => name === 'done')).toHaveLength(1));
+      await vi.waitFor(() => expect(hookCalls.filter(([name]) => name === 'done')).toHaveLength(1));
       await inbox.idle();
       const outcome = await begun[0];
       const isRefused = outcome !== 'committed';

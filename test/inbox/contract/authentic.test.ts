@@ -4,7 +4,7 @@ import * as reading from '../../../src/schemas/event.js';
 import { digestOf } from '../../../src/webhooks/delivery.js';
 import { verify } from '../../../src/webhooks/index.js';
 import { orderPaid, received, secret } from '../inboxes.js';
-import { newPlace, opened } from './places.js';
+import { newPlace, openAt } from './places.js';
 
 const paid = (amount: string, currency = 'USD') =>
   JSON.stringify({ type: 'order.paid', data: { order_id: 'ord_1', amount, currency } });
@@ -15,7 +15,7 @@ const invalidKey = (body: string | Uint8Array) =>
 
 describe('another content under a known key', () => {
   it('is stored, parked, and its error names both amounts', async () => {
-    const { inbox, post, calls, errors, told } = opened();
+    const { inbox, post, calls, errors, hookCalls } = openAt();
     expect(await post(paid('10.00'))).toEqual(received);
     await inbox.idle();
     expect(await post(paid('90.00'))).toEqual(received);
@@ -35,23 +35,23 @@ describe('another content under a known key', () => {
     expect(errors).toMatchObject([
       { code: 'conflicting_event', message: expect.stringContaining(`parked as "${conflict?.key}"`) },
     ]);
-    expect(told.at(-1)).toEqual([
+    expect(hookCalls.at(-1)).toEqual([
       'parked',
       { key: conflict?.key, type: 'order.paid', attempt: 0, lastError },
     ]);
   });
 
   it('is a duplicate when it arrives again, and each further content is parked by itself', async () => {
-    const { inbox, post, told } = opened({ work: false });
+    const { inbox, post, hookCalls } = openAt({ work: false });
     for (const amount of ['10.00', '90.00', '90.00', '50.00', '10.00']) await post(paid(amount));
     expect((await inbox.list()).map(({ state }) => state)).toEqual(['parked', 'parked', 'pending']);
-    expect(told.filter(([name]) => name === 'duplicate')).toHaveLength(2);
+    expect(hookCalls.filter(([name]) => name === 'duplicate')).toHaveLength(2);
   });
 
   it('is not lost to an order whose id is the key under which it would be parked', async () => {
     for (const isKnownBefore of [true, false]) {
       const place = newPlace();
-      const { inbox, post, told } = opened({ place, work: false });
+      const { inbox, post, hookCalls } = openAt({ place, work: false });
       const second = JSON.parse(paid('90.00'));
       const own = `ord_1#${digestOf({ ...second, type: 'order.paid' })}`;
       const bodies = [paid('10.00'), paid('90.00')];
@@ -61,14 +61,14 @@ describe('another content under a known key', () => {
       expect(entries.map(({ event }) => event?.data)).toEqual(
         bodies.map((body) => JSON.parse(body).data).reverse(),
       );
-      expect(told.filter(([name]) => name === 'duplicate')).toHaveLength(3);
+      expect(hookCalls.filter(([name]) => name === 'duplicate')).toHaveLength(3);
       expect(await inbox.stats()).toMatchObject({ parked: isKnownBefore ? 1 : 2 });
       expect(await inbox.retryParked()).toBe(0);
     }
   });
 
   it('is not what is said of an order whose id looks like the key of what was parked', async () => {
-    const { inbox, post } = opened();
+    const { inbox, post } = openAt();
     await post(paid('10.00'));
     await post(paid('90.00'));
     const [, id = ''] = /^order\.paid:(.*)/.exec((await inbox.list({ state: 'parked' }))[0]?.key ?? '') ?? [];
@@ -83,7 +83,7 @@ describe('another content under a known key', () => {
   });
 
   it('is told apart although the amounts are equal, and after the first was purged', async () => {
-    const { inbox, post } = opened();
+    const { inbox, post } = openAt();
     await post(paid('10.00'));
     await inbox.idle();
     await post(paid('10.00').replace('"USD"', '"USD","tip":1'));
@@ -99,7 +99,7 @@ describe('another content under a known key', () => {
 
   it('is fulfilled under its own key if a person decides so', async () => {
     const keys: string[] = [];
-    const { inbox, post } = opened({ on: { 'order.paid': (_event, { key }) => keys.push(key) } });
+    const { inbox, post } = openAt({ on: { 'order.paid': (_event, { key }) => keys.push(key) } });
     await post(paid('10.00'));
     await post(paid('90.00'));
     const parked = (await inbox.list({ state: 'parked' }))[0]?.key ?? '';
@@ -116,7 +116,7 @@ describe('an authentic event that cannot be read', () => {
     ['nested 100,000 levels deep', deep, { originalType: 'order.paid', data: null }],
   ])('is stored and parked: %s', async (_what, body, event) => {
     const onUnknown = vi.fn();
-    const { inbox, post, errors, told } = opened({ onUnknown });
+    const { inbox, post, errors, hookCalls } = openAt({ onUnknown });
     expect(await post(body)).toEqual(received);
     expect(await post(body)).toEqual(received);
     await inbox.idle();
@@ -129,13 +129,13 @@ describe('an authentic event that cannot be read', () => {
       },
     ]);
     expect(errors).toMatchObject([{ code: 'invalid_event' }]);
-    expect(told.map(([name]) => name)).toEqual(['received', 'parked', 'received', 'duplicate']);
+    expect(hookCalls.map(([name]) => name)).toEqual(['received', 'parked', 'received', 'duplicate']);
     expect(onUnknown).not.toHaveBeenCalled();
   });
 
   it('is parked again by a retry that cannot read it either, and never reaches onUnknown', async () => {
     const onUnknown = vi.fn();
-    const { inbox, post } = opened({ onUnknown });
+    const { inbox, post } = openAt({ onUnknown });
     await post(comma);
     expect(await inbox.retry(invalidKey(comma))).toBe(true);
     await inbox.idle();
@@ -145,7 +145,7 @@ describe('an authentic event that cannot be read', () => {
 
   it('is kept byte for byte although it is not UTF-8', async () => {
     const body = new Uint8Array([0x7b, 0xff, 0x00]);
-    const { inbox, post } = opened();
+    const { inbox, post } = openAt();
     expect(await post(body)).toEqual(received);
     expect(await inbox.list()).toMatchObject([{ key: invalidKey(body), state: 'parked' }]);
   });
@@ -162,11 +162,11 @@ describe('an authentic event that cannot be read', () => {
     'gets its real key once a version can read it: %s()',
     async (method) => {
       const place = newPlace();
-      const before = opened({ place });
+      const before = openAt({ place });
       await before.post(comma);
       await before.inbox.close();
       laterVersion();
-      const { inbox, calls } = opened({ place });
+      const { inbox, calls } = openAt({ place });
       if (method === 'retry') expect(await inbox.retry(invalidKey(comma))).toBe(true);
       else expect(await inbox.retryParked()).toBe(1);
       await inbox.idle();
@@ -179,7 +179,7 @@ describe('an authentic event that cannot be read', () => {
 
   it('is not its own duplicate if it came under its real key: it stays parked', async () => {
     const place = newPlace();
-    const before = opened({ place });
+    const before = openAt({ place });
     const data = { order_id: 'ord_1', amount: '19.90', currency: 'USD' };
     await before.inbox.accept({
       ...{ key: 'order.paid:ord_1', rawBody: comma, headers: {}, receivedAt: '2026-01-01T00:00:00.000Z' },
@@ -187,7 +187,7 @@ describe('an authentic event that cannot be read', () => {
     });
     await before.inbox.close();
     laterVersion();
-    const { inbox } = opened({ place });
+    const { inbox } = openAt({ place });
     expect(await inbox.retry('order.paid:ord_1')).toBe(true);
     await inbox.idle();
     expect(await inbox.list()).toMatchObject([{ key: 'order.paid:ord_1', state: 'parked', event: { data } }]);
@@ -195,13 +195,13 @@ describe('an authentic event that cannot be read', () => {
 
   it('is then a duplicate, or a conflict, like any delivery', async () => {
     const place = newPlace();
-    const before = opened({ place });
+    const before = openAt({ place });
     await before.post(comma);
     await before.post(comma.replace('{', '{ '));
     await before.post(paid('10.00'));
     await before.inbox.idle();
     laterVersion();
-    const { inbox, calls } = opened({ place });
+    const { inbox, calls } = openAt({ place });
     expect(await inbox.retryParked()).toBe(2);
     await inbox.idle();
     expect((await inbox.list()).map(({ key, state }) => [key.replace(/#.*/, '#'), state])).toEqual([
@@ -220,13 +220,13 @@ describe('an authentic event that cannot be read', () => {
       const earlier = vi
         .spyOn(reading, 'readEvent')
         .mockReturnValue({ type: 'unknown', originalType: 'order.paid', data: JSON.parse(body).data });
-      const before = opened({ place });
+      const before = openAt({ place });
       await before.post(body);
       await before.inbox.idle();
       const [parked] = await before.inbox.list({ state: 'parked' });
       await before.inbox.close();
       earlier.mockRestore();
-      const { inbox, calls } = opened({ place });
+      const { inbox, calls } = openAt({ place });
       if (method === 'retry') expect(await inbox.retry(parked?.key ?? '')).toBe(true);
       else expect(await inbox.retryParked()).toBe(1);
       await inbox.idle();
@@ -236,7 +236,7 @@ describe('an authentic event that cannot be read', () => {
   );
 
   it('is not read again once it was discarded', async () => {
-    const { inbox, post, calls } = opened();
+    const { inbox, post, calls } = openAt();
     await post(comma);
     await inbox.discard(invalidKey(comma));
     laterVersion();
@@ -245,7 +245,7 @@ describe('an authentic event that cannot be read', () => {
   });
 
   it('that comes from a queue is read again before it is stored', async () => {
-    const { inbox, calls } = opened();
+    const { inbox, calls } = openAt();
     const rawBody = orderPaid('ord_1');
     await inbox.accept({
       ...{ key: invalidKey(rawBody), rawBody, headers: {}, receivedAt: '2026-01-01T00:00:00.000Z' },
@@ -263,7 +263,7 @@ describe('an authentic event that cannot be read', () => {
 
 it('a delivery that the function gets can be verified as it is', async () => {
   const seen = vi.fn();
-  const { inbox, post } = opened({
+  const { inbox, post } = openAt({
     on: { 'order.paid': (_event, delivery) => seen(verify({ ...delivery, secret })) },
   });
   await post(orderPaid('ord_1'));
@@ -272,7 +272,7 @@ it('a delivery that the function gets can be verified as it is', async () => {
 });
 
 it('an order id that acts on a terminal is made visible in what is said of a conflict', async () => {
-  const { post, errors, inbox } = opened();
+  const { post, errors, inbox } = openAt();
   const id = 'ord_\u202e1';
   await post(orderPaid(id));
   await inbox.idle();
@@ -286,7 +286,7 @@ it('an order id that acts on a terminal is made visible in what is said of a con
 
 it('a delivery that the function gets can be verified again, whatever its body is', async () => {
   const seen = vi.fn();
-  const { inbox, post } = opened({
+  const { inbox, post } = openAt({
     on: {
       'order.paid': (_event, { attempt: _, commit: __, done: ___, signal: ____, ...delivery }) =>
         seen(delivery),

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { orderPaid, withResolvers } from '../inboxes.js';
-import { opened, settled } from './places.js';
+import { openAt, waitForStates } from './places.js';
 
 const none = {
   ...{ pending: 0, running: 0, done: 0, parked: 0, refused: 0, dropped: 0 },
@@ -10,16 +10,16 @@ const none = {
 describe('retry(), retryParked() and discard()', () => {
   async function withParked() {
     const fn = vi.fn().mockRejectedValue(new Error('down'));
-    const all = opened({ retries: ['1ms'], on: { 'order.paid': fn } });
+    const all = openAt({ retries: ['1ms'], on: { 'order.paid': fn } });
     for (const id of ['a', 'b']) await all.post(orderPaid(id));
-    await settled(all.inbox, ['parked']);
+    await waitForStates(all.inbox, ['parked']);
     return { ...all, fn };
   }
 
   it('retry a parked delivery, with all its retries', async () => {
     const { inbox, fn } = await withParked();
     expect(await inbox.retry('order.paid:a')).toBe(true);
-    await settled(inbox, ['parked']);
+    await waitForStates(inbox, ['parked']);
     expect(fn).toHaveBeenCalledTimes(6);
     expect(await inbox.get('order.paid:a')).toMatchObject({ attempts: 4 });
     expect(await inbox.get('order.paid:b')).toMatchObject({ attempts: 2 });
@@ -29,51 +29,51 @@ describe('retry(), retryParked() and discard()', () => {
     const { inbox, fn } = await withParked();
     fn.mockResolvedValue(undefined);
     expect(await inbox.retryParked()).toBe(2);
-    await settled(inbox, ['done']);
+    await waitForStates(inbox, ['done']);
     expect(await inbox.retryParked()).toBe(0);
   });
 
   it.each(['ord_1', 'a\0b', 'a%b_', '#'])(
     'leave another content under the known key %j to a person',
     async (id) => {
-      const { inbox, post, calls, told } = opened();
+      const { inbox, post, calls, hookCalls } = openAt();
       for (const amount of ['10.00', '90.00'])
         await post(JSON.stringify({ type: 'order.paid', data: { order_id: id, amount, currency: 'USD' } }));
       await inbox.idle();
       expect(await inbox.retryParked()).toBe(0);
       expect(calls).toEqual([[id, 1]]);
-      const [, conflict] = told.find(([name]) => name === 'parked') ?? [];
+      const [, conflict] = hookCalls.find(([name]) => name === 'parked') ?? [];
       expect(await inbox.retry(Reflect.get(conflict ?? {}, 'key'))).toBe(true);
     },
   );
 
   it('retry what waits for its next attempt at once', async () => {
     const fn = vi.fn().mockRejectedValueOnce(new Error('down'));
-    const { inbox, post } = opened({ retries: ['12h'], on: { 'order.paid': fn } });
+    const { inbox, post } = openAt({ retries: ['12h'], on: { 'order.paid': fn } });
     await post(orderPaid('a'));
     await inbox.idle();
     expect(await inbox.retry('order.paid:a')).toBe(true);
-    await settled(inbox, ['done']);
+    await waitForStates(inbox, ['done']);
   });
 
   it('discard a delivery for good: its duplicates are known, and it is not retried', async () => {
-    const { inbox, post, told, fn } = await withParked();
+    const { inbox, post, hookCalls, fn } = await withParked();
     expect(await inbox.discard('order.paid:a')).toBe(true);
     expect(await inbox.get('order.paid:a')).toMatchObject({ state: 'discarded', lastError: 'Error: down' });
     await post(orderPaid('a'));
-    expect(told.at(-1)?.[0]).toBe('duplicate');
+    expect(hookCalls.at(-1)?.[0]).toBe('duplicate');
     expect([
       await inbox.retry('order.paid:a'),
       await inbox.discard('order.paid:a'),
       await inbox.retryParked(),
     ]).toEqual([false, false, 1]);
-    await settled(inbox, ['discarded', 'parked']);
+    await waitForStates(inbox, ['discarded', 'parked']);
     expect(fn).toHaveBeenCalledTimes(6);
   });
 
   it('leave alone what is running, done or unknown', async () => {
     const { promise, resolve } = withResolvers();
-    const { inbox, post } = opened({ on: { 'order.paid': () => promise } });
+    const { inbox, post } = openAt({ on: { 'order.paid': () => promise } });
     await post(orderPaid('a'));
     await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ running: 1 }));
     expect([await inbox.retry('order.paid:a'), await inbox.discard('order.paid:a')]).toEqual([false, false]);
@@ -84,7 +84,7 @@ describe('retry(), retryParked() and discard()', () => {
   });
 
   it('refuse what is no key', async () => {
-    const { inbox } = opened();
+    const { inbox } = openAt();
     const { retry, discard, get } = inbox;
     for (const [name, method] of Object.entries({ retry, discard, get })) {
       for (const key of [undefined, '', 7, null])
@@ -95,7 +95,7 @@ describe('retry(), retryParked() and discard()', () => {
   });
 
   it('work with work: false, for the process that works', async () => {
-    const { inbox, post } = opened({ work: false });
+    const { inbox, post } = openAt({ work: false });
     await post(orderPaid('a'));
     expect([
       await inbox.retry('order.paid:a'),
@@ -107,7 +107,7 @@ describe('retry(), retryParked() and discard()', () => {
 
 describe('list()', () => {
   it('returns the newest first, page by page, of one state or of all', async () => {
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       retries: [],
       on: {
         'order.paid': (event) => {
@@ -137,7 +137,7 @@ describe('list()', () => {
     [{ limit: 1.5 }, 'inbox.list: limit'],
     [{ after: '' }, 'inbox.list: after'],
   ])('refuses %o', async (params, message) => {
-    const { inbox } = opened();
+    const { inbox } = openAt();
     await expect(inbox.list(params)).rejects.toThrow(message);
     expect(await inbox.list({ limit: 1 })).toEqual([]);
     expect(await inbox.list({ limit: 1000 })).toEqual([]);
@@ -146,7 +146,7 @@ describe('list()', () => {
 
 describe('stats()', () => {
   it('has the age of the oldest delivery that is pending', async () => {
-    const { inbox } = opened({ work: false });
+    const { inbox } = openAt({ work: false });
     expect(await inbox.stats()).toEqual(none);
     for (const [id, ageMs] of [
       ['a', 1000],
@@ -171,7 +171,7 @@ describe('stats()', () => {
 
 describe('purge()', () => {
   it('deletes event, body and headers of what was done before; late duplicates are still known', async () => {
-    const { inbox, post, told, calls } = opened();
+    const { inbox, post, hookCalls, calls } = openAt();
     await post(orderPaid('ord_marker_in_body'));
     await inbox.idle();
     expect(await inbox.purge({ olderThan: '1h' })).toBe(0);
@@ -181,12 +181,12 @@ describe('purge()', () => {
     expect(await inbox.get('order.paid:ord_marker_in_body')).toMatchObject({ state: 'done', event: null });
     await post(orderPaid('ord_marker_in_body'));
     await inbox.idle();
-    expect(told.at(-1)?.[0]).toBe('duplicate');
+    expect(hookCalls.at(-1)?.[0]).toBe('duplicate');
     expect(calls).toHaveLength(1);
   });
 
   it('leaves alone what is pending or parked, and deletes what was discarded', async () => {
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       retries: [],
       on: { 'order.paid': () => Promise.reject(new Error('x')) },
     });
@@ -199,14 +199,14 @@ describe('purge()', () => {
   });
 
   it.each(['90', '90w', -1, new Date(Number.NaN), undefined])('refuses %s', async (olderThan) => {
-    const { inbox } = opened();
+    const { inbox } = openAt();
     await expect(Reflect.apply(inbox.purge, undefined, [{ olderThan }])).rejects.toThrow(
       'inbox.purge: olderThan must be a duration such as "90d", or a valid Date.',
     );
   });
 
   it('and drain() name the parameter that is missing', async () => {
-    const { inbox } = opened();
+    const { inbox } = openAt();
     await expect(Reflect.apply(inbox.purge, undefined, [])).rejects.toThrow('inbox.purge: olderThan must be');
     await expect(Reflect.apply(inbox.drain, undefined, [])).rejects.toThrow('inbox.drain: forMs is missing');
   });

@@ -1,13 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
 import { orderPaid, withResolvers } from '../inboxes.js';
-import { type ContractDelivery, newPlace, opened, settled } from './places.js';
+import { type ContractDelivery, newPlace, openAt, waitForStates } from './places.js';
 
 describe('close()', () => {
   it('waits for functions that finish within graceMs', async () => {
     const { promise, resolve } = withResolvers();
     const place = newPlace();
     const signals: AbortSignal[] = [];
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       place,
       graceMs: 10_000,
       on: {
@@ -23,7 +23,7 @@ describe('close()', () => {
     resolve();
     await closing;
     expect(signals[0]?.aborted).toBe(false);
-    expect(await opened({ place }).inbox.stats()).toMatchObject({ done: 1 });
+    expect(await openAt({ place }).inbox.stats()).toMatchObject({ done: 1 });
   });
 
   it.each(['returns', 'throws'])(
@@ -32,7 +32,7 @@ describe('close()', () => {
       const place = newPlace();
       let given: ContractDelivery | undefined;
       const { promise, resolve } = withResolvers();
-      const first = opened({
+      const first = openAt({
         place,
         retries: [],
         on: {
@@ -50,10 +50,10 @@ describe('close()', () => {
       expect(String(given?.signal.reason)).toContain('The inbox was closed');
       await expect(async () => given?.commit(() => {})).rejects.toThrow('after the attempt had ended');
       resolve();
-      const second = opened({ place, retries: [] });
-      await settled(second.inbox, ['done']);
+      const second = openAt({ place, retries: [] });
+      await waitForStates(second.inbox, ['done']);
       expect(second.calls).toEqual([['ord_1', 2]]);
-      expect([first.errors, first.told.map(([name]) => name)]).toEqual([[], ['received', 'started']]);
+      expect([first.errors, first.hookCalls.map(([name]) => name)]).toEqual([[], ['received', 'started']]);
     },
   );
 
@@ -61,7 +61,7 @@ describe('close()', () => {
     const place = newPlace();
     const begun = withResolvers();
     const { promise, resolve } = withResolvers();
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       place,
       graceMs: 10_000,
       concurrency: 1,
@@ -77,20 +77,20 @@ describe('close()', () => {
     const closing = inbox.close();
     resolve();
     await closing;
-    expect(await opened({ place, work: false }).inbox.stats()).toMatchObject({ done: 1, pending: 1 });
+    expect(await openAt({ place, work: false }).inbox.stats()).toMatchObject({ done: 1, pending: 1 });
   });
 
   it('that gives a delivery back uses up none of its retries', async () => {
     const place = newPlace();
     const { promise, resolve } = withResolvers();
-    const first = opened({ place, on: { 'order.paid': () => promise } });
+    const first = openAt({ place, on: { 'order.paid': () => promise } });
     await first.post(orderPaid('ord_1'));
     await vi.waitFor(async () => expect(await first.inbox.stats()).toMatchObject({ running: 1 }));
     await first.inbox.close();
     resolve();
-    expect(await opened({ place, work: false }).inbox.stats()).toMatchObject({ pending: 1, running: 0 });
+    expect(await openAt({ place, work: false }).inbox.stats()).toMatchObject({ pending: 1, running: 0 });
     const fail = () => Promise.reject(new Error('down'));
-    const { inbox } = opened({ place, retries: ['1h'], on: { 'order.paid': fail } });
+    const { inbox } = openAt({ place, retries: ['1h'], on: { 'order.paid': fail } });
     await inbox.idle();
     expect(await inbox.get('order.paid:ord_1')).toMatchObject({ state: 'pending', attempts: 2 });
   });
@@ -99,7 +99,7 @@ describe('close()', () => {
     const place = newPlace();
     const { promise, resolve } = withResolvers();
     const signals: AbortSignal[] = [];
-    const { inbox, post, told } = opened({
+    const { inbox, post, hookCalls } = openAt({
       place,
       on: {
         'order.paid': (_event, { commit, signal }) => {
@@ -113,15 +113,15 @@ describe('close()', () => {
     await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 1 }));
     await inbox.close();
     expect(signals[0]?.aborted).toBe(true);
-    expect(await opened({ place, work: false }).inbox.stats()).toMatchObject({ done: 1, pending: 0 });
+    expect(await openAt({ place, work: false }).inbox.stats()).toMatchObject({ done: 1, pending: 0 });
     resolve();
-    await vi.waitFor(() => expect(told.at(-1)?.[0]).toBe('done'));
+    await vi.waitFor(() => expect(hookCalls.at(-1)?.[0]).toBe('done'));
   });
 
   it('does not keep the process alive for graceMs once no function is running', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
-    const { inbox } = opened({ graceMs: 10_000 });
+    const { inbox } = openAt({ graceMs: 10_000 });
     await inbox.close();
     expect(timers()).toBe(before);
   });

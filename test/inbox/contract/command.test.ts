@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { sign } from '../../../src/webhooks/index.js';
 import { orderPaid, secret, temporaryFile, temporaryFolder, withResolvers } from '../inboxes.js';
 import { runInbox } from '../program.js';
-import { isPostgres, newPlace, opened, type Place } from './places.js';
+import { isPostgres, newPlace, openAt, type Place } from './places.js';
 
 /** In a folder of a shop, whose packages it may need. */
 function run({ args: [name = '', ...options], cwd }: Pick<Place, 'args' | 'cwd'>, ...args: string[]) {
@@ -12,10 +12,10 @@ function run({ args: [name = '', ...options], cwd }: Pick<Place, 'args' | 'cwd'>
 }
 
 /** A place that a running server has open: one delivery done, one parked. */
-async function filled() {
+async function openFilled() {
   const place = newPlace();
   const fail = { on: true };
-  const all = opened({
+  const all = openAt({
     place,
     retries: [],
     on: {
@@ -31,7 +31,7 @@ async function filled() {
 
 describe('merchant-payments inbox', () => {
   it('shows the states and what is parked', async () => {
-    const { place } = await filled();
+    const { place } = await openFilled();
     const { status, stdout } = run(place);
     expect(status).toBe(0);
     expect(stdout).toBe(
@@ -57,7 +57,7 @@ describe('merchant-payments inbox', () => {
   });
 
   it('shows one delivery with its event', async () => {
-    const { place, inbox } = await filled();
+    const { place, inbox } = await openFilled();
     const { stdout } = run(place, 'show', 'order.paid:ord_2');
     expect(stdout).toContain('state           parked');
     expect(stdout).toContain('"order_id": "ord_2"');
@@ -74,7 +74,7 @@ describe('merchant-payments inbox', () => {
   it.each([[['retry', 'order.paid:ord_2']], [['retry', '--parked']]])(
     '%s: the running server does it',
     async (args) => {
-      const { place, inbox, fail } = await filled();
+      const { place, inbox, fail } = await openFilled();
       fail.on = false;
       expect(run(place, ...args)).toMatchObject({ status: 0, stdout: '✓ 1 due now\n' });
       await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 2, parked: 0 }), {
@@ -84,7 +84,7 @@ describe('merchant-payments inbox', () => {
   );
 
   it('retry and discard of what is not waiting say so', async () => {
-    const { place } = await filled();
+    const { place } = await openFilled();
     for (const action of ['retry', 'discard']) {
       expect(run(place, action, 'order.paid:ord_1')).toMatchObject({
         status: 1,
@@ -96,7 +96,7 @@ describe('merchant-payments inbox', () => {
   it('retry and discard of what is running say so', async () => {
     const place = newPlace();
     const { promise, resolve } = withResolvers();
-    const { inbox, post } = opened({ place, on: { 'order.paid': () => promise } });
+    const { inbox, post } = openAt({ place, on: { 'order.paid': () => promise } });
     await post(orderPaid('ord_1'));
     await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ running: 1 }));
     for (const action of ['retry', 'discard'])
@@ -108,7 +108,7 @@ describe('merchant-payments inbox', () => {
   });
 
   it('discards a delivery, and purges what is old', async () => {
-    const { place, inbox } = await filled();
+    const { place, inbox } = await openFilled();
     expect(run(place, 'discard', 'order.paid:ord_2', '--json').stdout).toBe('{"discarded":1}\n');
     expect(await inbox.get('order.paid:ord_2')).toMatchObject({ state: 'discarded' });
     expect(run(place, 'purge', '--older-than', '1h').stdout).toContain('0 purged');
@@ -118,7 +118,7 @@ describe('merchant-payments inbox', () => {
 
   it('says that nothing was refused, and asks for no secret to identify it', async () => {
     const place = newPlace();
-    await opened({ place }).inbox.stats();
+    await openAt({ place }).inbox.stats();
     vi.stubEnv('PAYMENTS_WEBHOOK_SECRET', '');
     expect(run(place, 'refused', '--identify')).toEqual({
       status: 1,
@@ -128,7 +128,7 @@ describe('merchant-payments inbox', () => {
   });
 
   it('shows what was refused, finds the scheme that signed it, and recovers it: no order is lost', async () => {
-    const all = await filled();
+    const all = await openFilled();
     const scheme = { content: '{timestamp}{body}' };
     for (const id of ['ord_7', 'ord_8']) {
       const rawBody = orderPaid(id);
@@ -164,7 +164,7 @@ describe('merchant-payments inbox', () => {
 
   it('says that a body came as base64 and how to decode it, and recovers the payment', async () => {
     const place = newPlace();
-    const { inbox, post, calls } = opened({ place });
+    const { inbox, post, calls } = openAt({ place });
     const rawBody = orderPaid('ord_8');
     const { status } = await post(Buffer.from(rawBody).toString('base64'), sign({ rawBody, secret }));
     expect(status).toBe(400);
@@ -181,7 +181,7 @@ describe('merchant-payments inbox', () => {
   });
 
   it('identifies and recovers what came late, after those that need a scheme', async () => {
-    const { place, post, inbox } = await filled();
+    const { place, post, inbox } = await openFilled();
     const scheme = { content: '{timestamp}{body}' };
     const late = (id: string) => {
       const rawBody = orderPaid(id);
@@ -211,7 +211,7 @@ describe('merchant-payments inbox', () => {
 
   it('says how many refused deliveries had made room for those that it recovers', async () => {
     const place = newPlace();
-    const { post } = opened({ place, keepRefused: 1, work: false });
+    const { post } = openAt({ place, keepRefused: 1, work: false });
     for (const id of ['ord_1', 'ord_2'])
       await post(orderPaid(id), sign({ rawBody: orderPaid(id), secret: 'whsec_of_another_shop' }));
     vi.stubEnv('PAYMENTS_WEBHOOK_SECRET', 'whsec_of_another_shop');
@@ -223,7 +223,7 @@ describe('merchant-payments inbox', () => {
   });
 
   it('names the tolerance that recovers all that came late or early', async () => {
-    const { place, post } = await filled();
+    const { place, post } = await openFilled();
     for (const [id, ms] of [
       ['ord_6', -390_000],
       ['ord_7', -7_000_000],
@@ -242,7 +242,7 @@ describe('merchant-payments inbox', () => {
   it('identifies deliveries whose headers have names of your own', async () => {
     const names = { signatureHeader: 'x-pay-sig', timestampHeader: 'x-pay-time' };
     const place = newPlace();
-    const { post } = opened({ place, scheme: names });
+    const { post } = openAt({ place, scheme: names });
     const scheme = { ...names, content: '{timestamp}{body}' };
     await post(orderPaid('ord_1'), sign({ rawBody: orderPaid('ord_1'), secret, scheme }));
     vi.stubEnv('PAYMENTS_WEBHOOK_SECRET', secret);
@@ -255,7 +255,7 @@ describe('merchant-payments inbox', () => {
   });
 
   it('identifies deliveries whose signature covers the URL of the webhook', async () => {
-    const { place, post } = await filled();
+    const { place, post } = await openFilled();
     const scheme = { content: 'https://shop.example/webhooks{body}' };
     await post(orderPaid('ord_6'), sign({ rawBody: orderPaid('ord_6'), secret, scheme }));
     vi.stubEnv('PAYMENTS_WEBHOOK_SECRET', secret);
@@ -266,7 +266,7 @@ describe('merchant-payments inbox', () => {
 
   it('says how many it does not show', async () => {
     const place = newPlace();
-    const { post, inbox } = opened({ place, keepRefused: 2000 });
+    const { post, inbox } = openAt({ place, keepRefused: 2000 });
     for (let number = 0; number < 102; number++) await post(JSON.stringify({ type: `t${number}`, data: {} }));
     await inbox.idle();
     expect(run(place).stdout).toMatch(/\n\n2 more are parked/);
@@ -279,7 +279,7 @@ describe('merchant-payments inbox', () => {
   it('lists what waits for its next attempt, and tries it now', async () => {
     const place = newPlace();
     const mail = { isDown: true };
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       place,
       retries: ['2h'],
       on: {
@@ -305,7 +305,7 @@ describe('merchant-payments inbox', () => {
   });
 
   it('empties the quarantine', async () => {
-    const { place, post, inbox } = await filled();
+    const { place, post, inbox } = await openFilled();
     for (const id of ['ord_6', 'ord_7', 'ord_8'])
       await post(orderPaid(id), sign({ rawBody: orderPaid(id), secret: 'whsec_of_another_shop' }));
     const [newest] = await inbox.refused();
@@ -317,9 +317,9 @@ describe('merchant-payments inbox', () => {
   });
 
   it('accepts a captured delivery once it is verified', async () => {
-    const { place, inbox } = await filled();
+    const { place, inbox } = await openFilled();
     const folder = temporaryFolder();
-    const stored = (body: string, key: string) => {
+    const storeDelivery = (body: string, key: string) => {
       const captured = {
         receivedAt: '2026-01-31T10:00:00.000Z',
         headers: Object.entries(
@@ -332,21 +332,21 @@ describe('merchant-payments inbox', () => {
       return file;
     };
     vi.stubEnv('PAYMENTS_WEBHOOK_SECRET', secret);
-    const forged = run(place, 'accept', stored(orderPaid('ord_9'), 'whsec_of_another_shop'));
+    const forged = run(place, 'accept', storeDelivery(orderPaid('ord_9'), 'whsec_of_another_shop'));
     expect(forged).toMatchObject({ status: 1, stderr: expect.stringContaining('signature') });
-    const file = stored(orderPaid('ord_9'), secret);
+    const file = storeDelivery(orderPaid('ord_9'), secret);
     expect(run(place, 'accept', file).stdout).toContain('stored as order.paid:ord_9');
     await vi.waitFor(async () =>
       expect(await inbox.get('order.paid:ord_9')).toMatchObject({ state: 'done' }),
     );
     expect(await inbox.get('order.paid:ord_9')).toMatchObject({ receivedAt: '2026-01-31T10:00:00.000Z' });
     expect(run(place, 'accept', file).stdout).toContain('order.paid:ord_9 was stored before');
-    const other = stored(orderPaid('ord_9').replace('19.90', '9.90'), secret);
+    const other = storeDelivery(orderPaid('ord_9').replace('19.90', '9.90'), secret);
     expect(run(place, 'accept', other).stdout).toMatch(/stored as order\.paid:ord_9#[0-9a-f]{16}/);
   });
 
   it('copies every delivery and the quarantine into another inbox, and again what came in meanwhile', async () => {
-    const { place, post, inbox } = await filled();
+    const { place, post, inbox } = await openFilled();
     const refused = orderPaid('ord_7');
     for (const key of ['whsec_first', 'whsec_last'])
       await post(refused, sign({ rawBody: refused, secret: key }));
@@ -363,16 +363,16 @@ describe('merchant-payments inbox', () => {
       ...{ copied: counts, present: 0, doneSince: 0, ranInBoth: [], refused: 1, refusedPresent: 0 },
     });
     const second = newPlace();
-    const back = () => run({ args: [file], cwd: place.cwd }, 'copy', '--to', ...second.args);
-    expect(back().stdout).toContain('4 deliveries copied, 0 were there');
+    const copyBack = () => run({ args: [file], cwd: place.cwd }, 'copy', '--to', ...second.args);
+    expect(copyBack().stdout).toContain('4 deliveries copied, 0 were there');
     await post(orderPaid('ord_3'));
     await vi.waitFor(async () =>
       expect(await inbox.get('order.paid:ord_3')).toMatchObject({ state: 'done' }),
     );
     expect(run(place, 'copy', '--to', file).stdout).toContain('1 deliveries copied, 4 were there');
-    expect(back().stdout).toMatch(/1 deliveries copied, 4 were there[\s\S]*refused, were there +1/);
+    expect(copyBack().stdout).toMatch(/1 deliveries copied, 4 were there[\s\S]*refused, were there +1/);
     expect([(await inbox.list()).slice(1), await inbox.refused()]).toEqual(before);
-    const copy = opened({ place: second, work: false });
+    const copy = openAt({ place: second, work: false });
     const withoutTimes = (entry: object) => ({ ...entry, state: '', nextAttemptAt: '' });
     expect((await copy.inbox.list()).map(withoutTimes)).toEqual((await inbox.list()).map(withoutTimes));
     expect(await copy.inbox.get('order.paid:held')).toMatchObject({ state: 'pending', attempts: 1 });
@@ -384,7 +384,7 @@ describe('merchant-payments inbox', () => {
 
   it('copies how many refused deliveries had made room, once however often it is copied', async () => {
     const [place, second, file] = [newPlace(), newPlace(), temporaryFile()];
-    const { post } = opened({ place, keepRefused: 1, work: false });
+    const { post } = openAt({ place, keepRefused: 1, work: false });
     const refuse = (id: string) =>
       post(orderPaid(id), sign({ rawBody: orderPaid(id), secret: 'whsec_of_another_shop' }));
     for (const id of ['ord_1', 'ord_2']) await refuse(id);
@@ -392,7 +392,7 @@ describe('merchant-payments inbox', () => {
       const { result } = copyThrough(file, place, second);
       expect(result).toMatchObject({ refused, refusedPresent: 1 - refused });
     }
-    const copy = opened({ place: second, work: false });
+    const copy = openAt({ place: second, work: false });
     expect(await copy.inbox.stats()).toMatchObject({ refused: 1, dropped: 1 });
     for (const id of ['ord_3', 'ord_4']) await refuse(id);
     copyThrough(file, place, second);
@@ -410,7 +410,7 @@ describe('merchant-payments inbox', () => {
     const [place, second, file] = [newPlace(), newPlace(), temporaryFile()];
     const begun: string[] = [];
     const { promise, resolve } = withResolvers();
-    const old = opened({
+    const old = openAt({
       place,
       on: {
         'order.paid': async ({ data }) => {
@@ -419,7 +419,7 @@ describe('merchant-payments inbox', () => {
         },
       },
     });
-    const storing = opened({ place: second, work: false });
+    const storing = openAt({ place: second, work: false });
     for (const id of ['ord_done', 'ord_both', 'ord_slow']) await old.post(orderPaid(id));
     for (const id of ['ord_new', 'ord_both']) await storing.post(orderPaid(id));
     await vi.waitFor(() => expect(begun).toContain('ord_slow'));
@@ -429,14 +429,14 @@ describe('merchant-payments inbox', () => {
       result: { copied: { pending: 1, done: 1 }, present: 1, doneSince: 1 },
     });
     resolve();
-    const { inbox, calls } = opened({ place: second });
+    const { inbox, calls } = openAt({ place: second });
     await inbox.idle();
     expect(calls.map(([id]) => id).sort()).toEqual(['ord_new', 'ord_slow']);
     expect(await inbox.stats()).toMatchObject({ done: 4, pending: 0 });
   });
 
   it('copied again, a delivery is done that the source has done since; nothing becomes pending again', async () => {
-    const { place, post, inbox, fail } = await filled();
+    const { place, post, inbox, fail } = await openFilled();
     const [second, file] = [newPlace(), temporaryFile()];
     copyThrough(file, place, second);
     fail.on = false;
@@ -444,7 +444,7 @@ describe('merchant-payments inbox', () => {
     await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 2 }));
     await post(orderPaid('ord_2').replace('19.90', '9.90'));
     expect(copyThrough(file, place, second)).toMatchObject({ status: 0, result: { doneSince: 1 } });
-    const copy = opened({ place: second });
+    const copy = openAt({ place: second });
     await copy.post(orderPaid('ord_3'));
     await copy.inbox.idle();
     expect(copy.calls.map(([id]) => id)).toEqual(['ord_3']);
@@ -460,7 +460,7 @@ describe('merchant-payments inbox', () => {
     for (const id of ['ord_1', 'ord_2']) {
       for (const each of [place, second]) {
         const fails = each === second && id === 'ord_2';
-        const { inbox, post } = opened({
+        const { inbox, post } = openAt({
           place: each,
           retries: [],
           on: { 'order.paid': () => fails && Promise.reject(new Error('no stock')) },
@@ -473,7 +473,7 @@ describe('merchant-payments inbox', () => {
     const { status, result } = copyThrough(temporaryFile(), place, second);
     expect(status).toBe(1);
     expect(result).toMatchObject({ doneSince: 0, ranInBoth: ['order.paid:ord_2'] });
-    expect(await opened({ place: second }).inbox.stats()).toMatchObject({ done: 1, parked: 1 });
+    expect(await openAt({ place: second }).inbox.stats()).toMatchObject({ done: 1, parked: 1 });
   });
 
   it('says which open orders ask for the same amount in the copy', async () => {
@@ -482,7 +482,7 @@ describe('merchant-payments inbox', () => {
       [place, ['ann', 'carl']],
       [second, ['early', 'eva', 'gus']],
     ] as const) {
-      await opened({ place: each, work: false }).inbox.stats();
+      await openAt({ place: each, work: false }).inbox.stats();
       const book = each.openBook();
       for (const id of ids) {
         await book.reserve({ id, price: '24.00', currency: 'USD' });
@@ -505,28 +505,28 @@ describe('merchant-payments inbox', () => {
 
   it('copies the order book too, and again what has happened to its orders and payments since', async () => {
     const place = newPlace();
-    await opened({ place, work: false }).inbox.stats();
+    await openAt({ place, work: false }).inbox.stats();
     const book = place.openBook({ most: '0.00' });
     const buy = async (id: string, price: string) => {
       await book.reserve({ id, price, currency: 'USD' });
       await book.open(id, { expiresAt: new Date('2100-01-01') });
     };
     const credit = (order_id: string, amount: string) =>
-      book.within(({ credit }) => credit({ order_id, amount, currency: 'USD' }));
+      book.runWithin(({ credit }) => credit({ order_id, amount, currency: 'USD' }));
     await book.reserve({ id: 'reserved', price: '1.00', currency: 'USD' });
     for (const [index, id] of ['paid', 'open', 'later'].entries()) await buy(id, `2.0${index}`);
     await credit('ord_paid', '2.00');
     await credit('ord_held', '9.00');
     const [file, second] = [temporaryFile(), newPlace()];
-    const there = () => JSON.parse(run(place, 'copy', '--to', file, '--json').stdout);
-    expect(there()).toMatchObject({
+    const listCopied = () => JSON.parse(run(place, 'copy', '--to', file, '--json').stdout);
+    expect(listCopied()).toMatchObject({
       orders: { copied: 4, present: 0 },
       payments: { copied: 2, present: 0 },
     });
     await credit('ord_later', '2.02');
     await book.returned('open');
     await book.dismiss('ord_held');
-    expect(there()).toMatchObject({
+    expect(listCopied()).toMatchObject({
       orders: { copied: 0, present: 4 },
       payments: { copied: 1, present: 2 },
     });
@@ -545,7 +545,7 @@ describe('merchant-payments inbox', () => {
   });
 
   it('prints no control characters of a delivery', async () => {
-    const { place, post, inbox } = await filled();
+    const { place, post, inbox } = await openFilled();
     await post(JSON.stringify({ type: 'evil\u001b[2J', data: {} }));
     await inbox.idle();
     expect(run(place).stdout).toMatch(/^evil\\u001b\[2J:[0-9a-f]{64} +1/m);
@@ -555,7 +555,7 @@ describe('merchant-payments inbox', () => {
 if (isPostgres()) {
   describe('merchant-payments inbox on PostgreSQL', () => {
     it('takes the database from DATABASE_URL', async () => {
-      const { place } = await filled();
+      const { place } = await openFilled();
       const [url = '', ...options] = place.args;
       vi.stubEnv('DATABASE_URL', url);
       const { stdout } = run({ args: ['stats', ...options], cwd: place.cwd }, '--json');

@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Duration } from '../../../src/inbox/index.js';
 import { orderPaid, withResolvers } from '../inboxes.js';
-import { type ContractDelivery, isPostgres, newPlace, opened, type Place } from './places.js';
+import { type ContractDelivery, isPostgres, newPlace, openAt, type Place } from './places.js';
 
-/** An inbox whose function does as it is told, beside a table of the shop's. */
+/** An inbox whose function does as it is hookCalls, beside a table of the shop's. */
 function shop(fulfil: (delivery: ContractDelivery, place: Place) => unknown, retries: Duration[] = ['1ms']) {
   const place = newPlace();
-  const all = opened({
+  const all = openAt({
     place,
     retries,
     on: { 'order.paid': (_event, delivery) => fulfil(delivery, place) },
@@ -17,7 +17,7 @@ function shop(fulfil: (delivery: ContractDelivery, place: Place) => unknown, ret
 }
 
 /** On PostgreSQL the transaction waits; on SQLite it cannot, and what was written is written. */
-function afterwards(written: unknown, next: () => unknown): unknown {
+function runAfter(written: unknown, next: () => unknown): unknown {
   if (isPostgres()) return Promise.resolve(written).then(next);
   next();
 }
@@ -31,7 +31,7 @@ describe('commit(fn)', () => {
         seenInside = Promise.all([run('SELECT * FROM $paid'), run('SELECT state FROM $inbox')]);
         return seenInside;
       };
-      return commit((db) => afterwards(pay(db), look));
+      return commit((db) => runAfter(pay(db), look));
     });
     await post(orderPaid('ord_1'));
     await inbox.idle();
@@ -65,7 +65,7 @@ describe('commit(fn)', () => {
   });
 
   it('stays done when the function fails afterwards; onError gets the error', async () => {
-    const { inbox, post, paid, state, errors, told } = shop(async ({ commit }, { pay }) => {
+    const { inbox, post, paid, state, errors, hookCalls } = shop(async ({ commit }, { pay }) => {
       await commit(pay);
       throw new Error('no mail');
     });
@@ -76,8 +76,8 @@ describe('commit(fn)', () => {
       'done',
       [new Error('no mail')],
     ]);
-    expect(told.map(([name]) => name)).toEqual(['received', 'started', 'done']);
-    expect(told[2]?.[1]).toEqual({
+    expect(hookCalls.map(([name]) => name)).toEqual(['received', 'started', 'done']);
+    expect(hookCalls[2]?.[1]).toEqual({
       key: 'order.paid:ord_1',
       type: 'order.paid',
       attempt: 1,
@@ -100,7 +100,7 @@ describe('commit(fn)', () => {
         const fail = () => {
           if (attempt === 1) throw new Error('constraint');
         };
-        return afterwards(pay(db), fail);
+        return runAfter(pay(db), fail);
       }),
     );
     await post(orderPaid('ord_1'));
@@ -173,7 +173,7 @@ describe('commit(fn)', () => {
 
   it('after the function has returned parks the delivery, as it shows that the work had not been done', async () => {
     const kept: ContractDelivery[] = [];
-    const { inbox, post, paid, state, errors, told, place } = shop(
+    const { inbox, post, paid, state, errors, hookCalls, place } = shop(
       (delivery) => void (kept.length < 2 && kept.push(delivery)),
     );
     await post(orderPaid('ord_1'));
@@ -187,7 +187,7 @@ describe('commit(fn)', () => {
     await expect(late).rejects.toThrow('after the attempt had ended');
     expect(await paid()).toEqual([]);
     await vi.waitFor(() => expect(errors).toMatchObject([{ code: 'inbox_commit', message: lastError }]));
-    expect(told.map(([name]) => name)).toEqual(['received', 'started', 'done', 'parked']);
+    expect(hookCalls.map(([name]) => name)).toEqual(['received', 'started', 'done', 'parked']);
     // It is found and tried again, and what the earlier attempt kept can no longer park it.
     expect(await inbox.retry('order.paid:ord_1')).toBe(true);
     await inbox.idle();

@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ConfigurationError } from '../../../src/inbox/index.js';
 import { orderPaid, withResolvers } from '../inboxes.js';
-import { newPlace, opened, settled } from './places.js';
+import { newPlace, openAt, waitForStates } from './places.js';
 
 describe('drain()', () => {
   it('works off what is due and returns, beside work: false', async () => {
-    const { inbox, post, calls } = opened({
+    const { inbox, post, calls } = openAt({
       work: false,
       on: { 'order.paid': ({ data }) => void calls.push([data.order_id, 1]) },
     });
@@ -18,7 +18,7 @@ describe('drain()', () => {
 
   it('is refused without a function for order.paid: it would park every payment', async () => {
     const place = newPlace();
-    const web = opened({ place, work: false, on: undefined });
+    const web = openAt({ place, work: false, on: undefined });
     await web.post(orderPaid('ord_1'));
     await expect(web.inbox.drain({ forMs: '10s' })).rejects.toThrow(
       new ConfigurationError(
@@ -30,7 +30,7 @@ describe('drain()', () => {
 
   it('claims nothing after forMs, and waits for what runs', async () => {
     const done: string[] = [];
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       work: false,
       concurrency: 1,
       on: {
@@ -48,7 +48,7 @@ describe('drain()', () => {
 
   it('lets the rest of the process go on between functions that end at once', async () => {
     const order: string[] = [];
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       work: false,
       concurrency: 1,
       on: {
@@ -66,19 +66,19 @@ describe('drain()', () => {
 
   it('gives back what it is claiming when the inbox is closed', async () => {
     const place = newPlace();
-    const first = opened({ place, work: false, retries: [] });
+    const first = openAt({ place, work: false, retries: [] });
     for (const id of ['a', 'b', 'c', 'd']) await first.post(orderPaid(id));
     const draining = first.inbox.drain({ forMs: '10s' });
     await first.inbox.close();
     await draining;
-    const second = opened({ place });
-    await settled(second.inbox, ['done']); // long before the lease ends
+    const second = openAt({ place });
+    await waitForStates(second.inbox, ['done']); // long before the lease ends
     expect([...first.calls, ...second.calls]).toHaveLength(4);
   });
 
   it('called twice works on no more than concurrency at a time', async () => {
     let [running, most] = [0, 0];
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       work: false,
       concurrency: 1,
       on: {
@@ -100,8 +100,8 @@ describe('drain()', () => {
     const on = {
       'order.paid': ({ data }: { data: { order_id: string } }) => gates[Number(data.order_id)]?.promise,
     };
-    const first = opened({ place, work: false, on });
-    const second = opened({ place, work: false, on }, { sameProcess: true });
+    const first = openAt({ place, work: false, on });
+    const second = openAt({ place, work: false, on }, { sameProcess: true });
     const returns: Promise<unknown>[] = [];
     for (const [index, other] of [first, second].entries()) {
       await first.post(orderPaid(`${index}`));
@@ -120,7 +120,7 @@ describe('drain()', () => {
   });
 
   it('waits for what another call has begun to claim, even if its own time is over', async () => {
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       work: false,
       on: { 'order.paid': () => new Promise((resolve) => setTimeout(resolve, 50)) },
     });
@@ -134,11 +134,11 @@ describe('drain()', () => {
   it('does not take work away from the inbox that works, nor the wake-up of what arrives', async () => {
     const place = newPlace();
     const gate = withResolvers();
-    const working = opened({
+    const working = openAt({
       place,
       on: { 'order.paid': ({ data }) => void working.calls.push([data.order_id, 1]) },
     });
-    const web = opened(
+    const web = openAt(
       { place, work: false, on: { 'order.paid': () => gate.promise } },
       { sameProcess: true },
     );

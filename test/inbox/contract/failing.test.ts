@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { orderPaid, withResolvers } from '../inboxes.js';
-import { newPlace, opened, settled } from './places.js';
+import { newPlace, openAt, waitForStates } from './places.js';
 
 /** Any look at it throws. */
-function unreadable(): object {
+function unreadableError(): object {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   return proxy;
@@ -16,7 +16,7 @@ describe('a function that fails', () => {
   it('is called again after each wait of retries, then its delivery is parked', async () => {
     const failure = new Error('no stock');
     const attempts: number[] = [];
-    const { inbox, post, errors, told } = opened({
+    const { inbox, post, errors, hookCalls } = openAt({
       retries: ['1ms', 2, '3ms'],
       on: {
         'order.paid': (_event, { attempt }) => {
@@ -26,7 +26,7 @@ describe('a function that fails', () => {
       },
     });
     await post(orderPaid('ord_1'));
-    await settled(inbox, ['parked']);
+    await waitForStates(inbox, ['parked']);
     expect(attempts).toEqual([1, 2, 3, 4]);
     expect(errors).toEqual([failure, failure, failure, failure]);
     expect(await inbox.get('order.paid:ord_1')).toMatchObject({
@@ -35,14 +35,14 @@ describe('a function that fails', () => {
       lastError: 'Error: no stock',
       nextAttemptAt: null,
     });
-    const failed = told.filter(([name]) => name === 'failed').map(([, facts]) => facts);
+    const failed = hookCalls.filter(([name]) => name === 'failed').map(([, facts]) => facts);
     expect(failed).toMatchObject([
       { attempt: 1 },
       { attempt: 2 },
       { attempt: 3 },
       { attempt: 4, delayMs: null, error: failure },
     ]);
-    expect(told.at(-1)).toEqual([
+    expect(hookCalls.at(-1)).toEqual([
       'parked',
       { key: 'order.paid:ord_1', type: 'order.paid', attempt: 4, lastError: 'Error: no stock' },
     ]);
@@ -52,21 +52,21 @@ describe('a function that fails', () => {
     const place = newPlace();
     const book = place.openBook();
     const attempts: number[] = [];
-    await book.within(({ credit }) => credit({ order_id: 'ord_1', amount: '5.00', currency: 'USD' }));
-    const { inbox, post } = opened({
+    await book.runWithin(({ credit }) => credit({ order_id: 'ord_1', amount: '5.00', currency: 'USD' }));
+    const { inbox, post } = openAt({
       place,
       retries: ['1ms', '1ms'],
       on: {
         'order.paid': ({ data }, { attempt }) => {
           attempts.push(attempt);
-          return book.within(({ credit }) => credit(data));
+          return book.runWithin(({ credit }) => credit(data));
         },
       },
     });
     await post(orderPaid('ord_1'));
-    await settled(inbox, ['parked']);
+    await waitForStates(inbox, ['parked']);
     await inbox.retry('order.paid:ord_1');
-    await settled(inbox, ['parked']);
+    await waitForStates(inbox, ['parked']);
     expect(attempts).toEqual([1, 2]);
     expect((await inbox.get('order.paid:ord_1'))?.lastError).toMatch(/came with 5.00 USD before/);
   });
@@ -75,7 +75,7 @@ describe('a function that fails', () => {
     const waits: number[] = [];
     for (const random of [0, 0.5, 1]) {
       vi.spyOn(Math, 'random').mockReturnValue(random);
-      const { inbox, post, told } = opened({
+      const { inbox, post, hookCalls } = openAt({
         retries: ['1h'],
         on: { 'order.paid': () => Promise.reject(new Error('x')) },
       });
@@ -84,7 +84,7 @@ describe('a function that fails', () => {
       await inbox.idle();
       const { state, nextAttemptAt, attempts } = (await inbox.get('order.paid:ord_1')) ?? {};
       expect([state, attempts]).toEqual(['pending', 1]);
-      const [, facts] = told.find(([name]) => name === 'failed') ?? [];
+      const [, facts] = hookCalls.find(([name]) => name === 'failed') ?? [];
       const delayMs = Number(facts && Reflect.get(facts, 'delayMs'));
       waits.push(Math.round(delayMs / 1000));
       expect(Date.parse(nextAttemptAt ?? '')).toBeGreaterThanOrEqual(before + delayMs - 1);
@@ -95,28 +95,28 @@ describe('a function that fails', () => {
 
   it('has nine retries by default, from 5 seconds to 12 hours', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.5);
-    const { inbox, post, told } = opened({ on: { 'order.paid': () => Promise.reject(new Error('x')) } });
+    const { inbox, post, hookCalls } = openAt({ on: { 'order.paid': () => Promise.reject(new Error('x')) } });
     await post(orderPaid('ord_1'));
     await inbox.idle();
-    const [, facts] = told.find(([name]) => name === 'failed') ?? [];
+    const [, facts] = hookCalls.find(([name]) => name === 'failed') ?? [];
     expect(facts).toMatchObject({ delayMs: 5000 });
   });
 
   it.each([
     ['an error', new Error('x')],
     ['an empty string', ''],
-    ['what cannot even be looked at', unreadable()],
+    ['what cannot even be looked at', unreadableError()],
   ])('with %s uses up a retry', async (_form, thrown) => {
     const fn = vi.fn().mockRejectedValue(thrown);
-    const { inbox, post } = opened({ retries: ['1ms'], on: { 'order.paid': fn } });
+    const { inbox, post } = openAt({ retries: ['1ms'], on: { 'order.paid': fn } });
     await post(orderPaid('ord_1'));
-    await settled(inbox, ['parked']);
+    await waitForStates(inbox, ['parked']);
     expect(fn).toHaveBeenCalledTimes(2);
   });
 
   it('without retries is called once', async () => {
     const fn = vi.fn().mockRejectedValue(new Error('x'));
-    const { inbox, post } = opened({ retries: [], on: { 'order.paid': fn } });
+    const { inbox, post } = openAt({ retries: [], on: { 'order.paid': fn } });
     await post(orderPaid('ord_1'));
     await inbox.idle();
     expect(fn).toHaveBeenCalledOnce();
@@ -125,9 +125,9 @@ describe('a function that fails', () => {
 
   it('and then succeeds leaves no error behind', async () => {
     const fn = vi.fn().mockRejectedValueOnce(new Error('x')).mockResolvedValueOnce(undefined);
-    const { inbox, post } = opened({ retries: ['1ms'], on: { 'order.paid': fn } });
+    const { inbox, post } = openAt({ retries: ['1ms'], on: { 'order.paid': fn } });
     await post(orderPaid('ord_1'));
-    await settled(inbox, ['done']);
+    await waitForStates(inbox, ['done']);
     expect(await inbox.get('order.paid:ord_1')).toMatchObject({
       state: 'done',
       attempts: 2,
@@ -137,7 +137,7 @@ describe('a function that fails', () => {
 
   it('holds up no other delivery, whatever the order in which they came', async () => {
     const handled: string[] = [];
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       concurrency: 1,
       retries: ['1ms', '1ms', '1ms'],
       on: {
@@ -149,16 +149,16 @@ describe('a function that fails', () => {
     });
     await post(orderPaid('poison'));
     for (const id of ['a', 'b', 'c']) await post(orderPaid(id));
-    await settled(inbox, ['done', 'parked']);
+    await waitForStates(inbox, ['done', 'parked']);
     expect(handled.sort()).toEqual(['a', 'b', 'c']);
     expect(await inbox.stats()).toMatchObject({ done: 3, parked: 1 });
   });
 
   it('is not called for another content of an order whose event is damaged: its row stays', async () => {
     const place = newPlace();
-    const { inbox, post } = opened({ place });
+    const { inbox, post } = openAt({ place });
     await post(orderPaid('ord_1'));
-    await settled(inbox, ['done']);
+    await waitForStates(inbox, ['done']);
     await post(orderPaid('ord_1').replace('19.90', '29.90'));
     const [conflict] = await inbox.list({ state: 'parked' });
     const key = conflict?.key ?? '';
@@ -176,12 +176,12 @@ describe('a function that fails', () => {
     'is not called for a delivery whose content %s: it is parked, and holds up no other',
     async (_what, ...damages) => {
       const place = newPlace();
-      const web = opened({ place, work: false });
+      const web = openAt({ place, work: false });
       await web.post(orderPaid('damaged'));
       for (const damage of damages) await place.run(damage);
       await web.post(orderPaid('whole'));
-      const { inbox, calls, errors } = opened({ place });
-      await settled(inbox, ['done', 'parked']);
+      const { inbox, calls, errors } = openAt({ place });
+      await waitForStates(inbox, ['done', 'parked']);
       expect(calls).toEqual([['whole', 1]]);
       expect(errors).toMatchObject([{ code: 'inbox_parked' }]);
       expect(await inbox.get('order.paid:damaged')).toMatchObject({
@@ -194,7 +194,7 @@ describe('a function that fails', () => {
   it('that never settles holds up no other delivery either', async () => {
     const { promise, resolve } = withResolvers();
     const handled: string[] = [];
-    const { post } = opened({
+    const { post } = openAt({
       on: {
         'order.paid': (event) => {
           if (event.data.order_id === 'stuck') return promise;
@@ -217,7 +217,7 @@ describe('concurrency', () => {
     let running = 0;
     const seen: number[] = [];
     const { promise, resolve } = withResolvers();
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       concurrency,
       on: {
         'order.paid': async () => {
@@ -237,7 +237,7 @@ describe('concurrency', () => {
 
   it('is freed although onError, told that a delivery was lost, never returns', async () => {
     const place = newPlace();
-    const { post, calls } = opened({
+    const { post, calls } = openAt({
       place,
       concurrency: 1,
       onError: () => new Promise(() => {}),

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { orderPaid } from '../inboxes.js';
-import { opened } from './places.js';
+import { openAt } from './places.js';
 
 describe('hooks', () => {
   it('may throw: nothing changes', async () => {
     const hook = () => {
       throw new Error('log full');
     };
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       hooks: {
         received: hook,
         duplicate: hook,
@@ -34,7 +34,7 @@ describe('hooks', () => {
 
 describe('idle()', () => {
   it('does not wait for a retry that is due later', async () => {
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       retries: ['1h'],
       on: { 'order.paid': () => Promise.reject(new Error('x')) },
     });

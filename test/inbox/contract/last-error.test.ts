@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { sign } from '../../../src/webhooks/index.js';
 import { orderPaid, secret, withResolvers } from '../inboxes.js';
-import { newPlace, opened, settled } from './places.js';
+import { newPlace, openAt, waitForStates } from './places.js';
 
 describe('lastError', () => {
   it.each([
@@ -21,7 +21,7 @@ describe('lastError', () => {
     ['the API key of the environment', 'refused the-key-of-the-shop', 'Error: refused [redacted]'],
   ])('does not hold %s', async (_what, message, text) => {
     vi.stubEnv('PAYMENTS_API_KEY', 'the-key-of-the-shop');
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       retries: [],
       on: { 'order.paid': () => Promise.reject(new Error(message)) },
     });
@@ -35,7 +35,7 @@ describe('lastError', () => {
     ['bytes', () => Buffer.from('....secret-of-a-vault').subarray(4)],
   ])('does not hold a secret that was given as %s', async (_form, read) => {
     const given = read();
-    const { inbox } = opened({
+    const { inbox } = openAt({
       secret: given instanceof Uint8Array ? given : () => 'secret-of-a-vault',
       retries: [],
       on: { 'order.paid': () => Promise.reject(new TypeError('it is secret-of-a-vault')) },
@@ -49,29 +49,29 @@ describe('lastError', () => {
 
   it('does not hold the secret of a function that no delivery has called yet, after a restart', async () => {
     const place = newPlace();
-    const web = opened({ place, work: false });
+    const web = openAt({ place, work: false });
     await web.post(orderPaid('ord_1'));
-    const { inbox } = opened({
+    const { inbox } = openAt({
       place,
       secret: () => 'secret-of-a-vault',
       retries: [],
       on: { 'order.paid': () => Promise.reject(new Error('it is secret-of-a-vault')) },
     });
-    await settled(inbox, ['parked']);
+    await waitForStates(inbox, ['parked']);
     expect((await inbox.get('order.paid:ord_1'))?.lastError).toBe('Error: it is [redacted]');
   });
 
   it('that waits for a secret function when the inbox is closed leaves the delivery to the next start, and is quiet', async () => {
     const { promise, resolve } = withResolvers<string>();
     const place = newPlace();
-    const web = opened({ place, work: false });
+    const web = openAt({ place, work: false });
     await web.post(orderPaid('ord_1'));
-    const { inbox, errors, told } = opened({
+    const { inbox, errors, hookCalls } = openAt({
       place,
       secret: () => promise,
       on: { 'order.paid': () => Promise.reject(new Error('down')) },
     });
-    await vi.waitFor(() => expect(told.map(([name]) => name)).toEqual(['started', 'failed']));
+    await vi.waitFor(() => expect(hookCalls.map(([name]) => name)).toEqual(['started', 'failed']));
     await inbox.close();
     resolve(secret);
     await new Promise((done) => setTimeout(done, 20));
@@ -82,7 +82,7 @@ describe('lastError', () => {
 
   it('is at most 500 characters, whatever was thrown', async () => {
     const thrown: unknown[] = ['x'.repeat(600), 7, { toString: () => Promise.reject }, undefined, ''];
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       retries: [],
       on: { 'order.paid': () => Promise.reject(thrown.shift()) },
     });

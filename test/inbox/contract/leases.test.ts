@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { orderPaid, steadyClock, withResolvers } from '../inboxes.js';
-import { type ContractDelivery, newPlace, opened, type Place } from './places.js';
+import { type ContractDelivery, newPlace, openAt, type Place } from './places.js';
 
 /** As if its process had died, or stood still, for longer than the lease. */
 const endLease = ({ run }: Place) => run('UPDATE $inbox SET due_at = $past');
@@ -22,7 +22,7 @@ describe('inboxes in one place, each as if alone in its process,', () => {
         done.push(order_id);
       },
     };
-    const inboxes = Array.from({ length: 4 }, () => opened({ place, on }));
+    const inboxes = Array.from({ length: 4 }, () => openAt({ place, on }));
     const ids = Array.from({ length: 40 }, (_, index) => `ord_${index}`);
     await Promise.all(
       ids.flatMap((id, index) => [0, 1].map((twice) => inboxes[(index + twice) % 4]?.post(orderPaid(id)))),
@@ -37,10 +37,10 @@ describe('inboxes in one place, each as if alone in its process,', () => {
     steadyClock();
     const place = newPlace();
     const { promise, resolve } = withResolvers();
-    const slow = opened({ place, leaseMs: 1000, on: { 'order.paid': () => promise } });
+    const slow = openAt({ place, leaseMs: 1000, on: { 'order.paid': () => promise } });
     await slow.post(orderPaid('ord_1'));
     await vi.waitFor(async () => expect(await slow.inbox.stats()).toMatchObject({ running: 1 }));
-    const other = opened({ place, leaseMs: 1000 });
+    const other = openAt({ place, leaseMs: 1000 });
     const until = Date.now() + 3000;
     await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(until), { timeout: 30_000 });
     resolve();
@@ -53,7 +53,7 @@ describe('inboxes in one place, each as if alone in its process,', () => {
     const place = newPlace();
     const { promise, resolve } = withResolvers();
     const begun: number[] = [];
-    const slow = opened({
+    const slow = openAt({
       place,
       on: {
         'order.paid': async ({ data }, { attempt }) => {
@@ -63,7 +63,7 @@ describe('inboxes in one place, each as if alone in its process,', () => {
     });
     await slow.post(orderPaid('ord_1'));
     await vi.waitFor(() => expect(begun).toEqual([1]));
-    const other = opened({
+    const other = openAt({
       place,
       retries: ['1ms'],
       on: { 'order.paid': () => Promise.reject(new Error('down')) },
@@ -85,10 +85,10 @@ describe('inboxes in one place, each as if alone in its process,', () => {
 
   it('take up what a dead process held once its lease has ended', async () => {
     const place = newPlace();
-    const dead = opened({ place, on: { 'order.paid': () => withResolvers().promise } });
+    const dead = openAt({ place, on: { 'order.paid': () => withResolvers().promise } });
     await dead.post(orderPaid('ord_1'));
     await vi.waitFor(async () => expect(await dead.inbox.stats()).toMatchObject({ running: 1 }));
-    const other = opened({ place });
+    const other = openAt({ place });
     await sleep(300);
     expect(other.calls).toEqual([]);
     await endLease(place);
@@ -97,10 +97,10 @@ describe('inboxes in one place, each as if alone in its process,', () => {
 });
 
 describe('a process that lost its lease', () => {
-  async function takenOver(use: (delivery: ContractDelivery, place: Place) => unknown) {
+  async function runTakenOver(use: (delivery: ContractDelivery, place: Place) => unknown) {
     const place = newPlace();
     const { promise, resolve } = withResolvers();
-    const slow = opened({
+    const slow = openAt({
       place,
       retries: [],
       on: {
@@ -113,7 +113,7 @@ describe('a process that lost its lease', () => {
     await slow.post(orderPaid('ord_1'));
     await vi.waitFor(async () => expect(await slow.inbox.stats()).toMatchObject({ running: 1 }));
     const hold = withResolvers();
-    const other = opened({
+    const other = openAt({
       place,
       on: {
         'order.paid': async (_event, { commit }) => {
@@ -135,7 +135,7 @@ describe('a process that lost its lease', () => {
   }
 
   it('cannot commit: what it wrote is rolled back, and the new holder does it once', async () => {
-    const { slow, other, paid } = await takenOver(({ commit }, { pay }) => commit(pay));
+    const { slow, other, paid } = await runTakenOver(({ commit }, { pay }) => commit(pay));
     expect(slow.errors).toMatchObject([
       {
         code: 'inbox_commit',
@@ -146,19 +146,19 @@ describe('a process that lost its lease', () => {
     ]);
     expect(paid).toBe(1);
     expect(await other.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 });
-    expect(slow.told.map(([name]) => name)).not.toContain('parked');
+    expect(slow.hookCalls.map(([name]) => name)).not.toContain('parked');
   });
 
   it('cannot mark it done by returning, and onError is called', async () => {
-    const { slow, other } = await takenOver(() => {});
+    const { slow, other } = await runTakenOver(() => {});
     expect(slow.errors).toMatchObject([{ message: expect.stringContaining('taken this delivery over') }]);
-    expect(slow.told.map(([name]) => name)).toEqual(['received', 'started']);
+    expect(slow.hookCalls.map(([name]) => name)).toEqual(['received', 'started']);
     expect(await other.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done' });
   });
 
   it('cannot park it by failing', async () => {
-    const { other, slow } = await takenOver(() => Promise.reject(new Error('late')));
-    expect(slow.told.map(([name]) => name)).not.toContain('parked');
+    const { other, slow } = await runTakenOver(() => Promise.reject(new Error('late')));
+    expect(slow.hookCalls.map(([name]) => name)).not.toContain('parked');
     expect(await other.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 });
   });
 
@@ -166,7 +166,7 @@ describe('a process that lost its lease', () => {
     const place = newPlace();
     const signals: AbortSignal[] = [];
     const { promise, resolve } = withResolvers();
-    const slow = opened({
+    const slow = openAt({
       place,
       leaseMs: 300,
       on: {
@@ -190,7 +190,7 @@ describe('a delivery that another process took over and lost', () => {
     const place = newPlace();
     const { promise, resolve } = withResolvers();
     const attempts: number[] = [];
-    const { post } = opened({
+    const { post } = openAt({
       place,
       leaseMs: 150,
       on: { 'order.paid': (_event, { attempt }) => attempts.push(attempt) && promise },
@@ -208,9 +208,9 @@ describe('a delivery that another process took over and lost', () => {
     const place = newPlace();
     const { promise, resolve } = withResolvers();
     const attempts: number[] = [];
-    await opened({ place, work: false }).post(orderPaid('ord_1'));
+    await openAt({ place, work: false }).post(orderPaid('ord_1'));
     await place.run(`UPDATE $inbox SET lost = ${lost}`);
-    const { inbox } = opened({
+    const { inbox } = openAt({
       place,
       leaseMs: 150,
       on: { 'order.paid': (_event, { attempt }) => attempts.push(attempt) && promise },
@@ -235,7 +235,7 @@ describe('a delivery that another process takes by force', () => {
   ])('frees the slot of its function, which may never end: %s', async (_who, work, next) => {
     const place = newPlace();
     const never = () => withResolvers().promise;
-    const { post, calls, errors } = opened({
+    const { post, calls, errors } = openAt({
       place,
       concurrency: 1,
       leaseMs: 900,
@@ -248,7 +248,7 @@ describe('a delivery that another process takes by force', () => {
     });
     await post(orderPaid('ord_1'));
     await vi.waitFor(() => expect(calls).toEqual([['ord_1', 1]]));
-    const other = opened({ place, work, concurrency: 1, on: { 'order.paid': never } });
+    const other = openAt({ place, work, concurrency: 1, on: { 'order.paid': never } });
     expect(await other.inbox.retry('order.paid:ord_1', { force: true })).toBe(true);
     if (work) {
       await vi.waitFor(async () => expect(await other.inbox.stats()).toMatchObject({ running: 1 }));
@@ -263,7 +263,7 @@ describe('a delivery whose lease had ended and that another process takes by for
   it('frees the slot of the function that still runs', async () => {
     const place = newPlace();
     const started: [attempt: number, signal: AbortSignal][] = [];
-    const { post } = opened({
+    const { post } = openAt({
       place,
       concurrency: 1,
       leaseMs: 300,
@@ -276,7 +276,7 @@ describe('a delivery whose lease had ended and that another process takes by for
     await vi.waitFor(() => expect(started).toHaveLength(1));
     await place.run('UPDATE $inbox SET attempts = 2, lost = 1');
     await vi.waitFor(() => expect(started[0]?.[1].aborted).toBe(true), { timeout: 15_000 });
-    expect(await opened({ place, work: false }).inbox.retry('order.paid:ord_1', { force: true })).toBe(true);
+    expect(await openAt({ place, work: false }).inbox.retry('order.paid:ord_1', { force: true })).toBe(true);
     await vi.waitFor(() => expect(started[1]?.[0]).toBe(3), { timeout: 15_000 });
   });
 });
@@ -284,12 +284,12 @@ describe('a delivery whose lease had ended and that another process takes by for
 describe('a delivery whose function ends the process', () => {
   it('is parked after 20 attempts, so that a restart does not meet it for ever', async () => {
     const place = newPlace();
-    const first = opened({ place, work: false });
+    const first = openAt({ place, work: false });
     await first.post(orderPaid('ord_1'));
     const lose = (lost: number) =>
       place.run(`UPDATE $inbox SET state = 'running', due_at = $past, attempts = 19, lost = ${lost}`);
     await lose(18);
-    const { inbox, calls } = opened({ place });
+    const { inbox, calls } = openAt({ place });
     await vi.waitFor(() => expect(calls).toEqual([['ord_1', 20]]));
     await inbox.idle();
     await lose(19);

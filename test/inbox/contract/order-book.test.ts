@@ -3,7 +3,7 @@ import { sign } from '../../../src/webhooks/index.js';
 import { history, randomFrom } from '../../matching/histories.js';
 import { secret } from '../inboxes.js';
 import { runInbox } from '../program.js';
-import { type BookOptions, type ContractBook, deathAt, newPlace, opened, type Place } from './places.js';
+import { type BookOptions, type ContractBook, deathAt, newPlace, openAt, type Place } from './places.js';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -32,8 +32,8 @@ async function buy(book: ContractBook, id: string, minutes = 30, price = '19.90'
 }
 
 const credit = (book: ContractBook, id: string, amount?: string) =>
-  book.within(async ({ credit }) => (await credit(payment(id, amount))).map(({ id }) => id));
-const why = async (book: ContractBook) =>
+  book.runWithin(async ({ credit }) => (await credit(payment(id, amount))).map(({ id }) => id));
+const reasonsOf = async (book: ContractBook) =>
   (await book.held()).map(
     ({ payment, candidates, because }) => `${payment.id} for ${candidates.map(({ id }) => id)}: ${because}`,
   );
@@ -114,11 +114,11 @@ test('a payment is taken once, and comes for the order of its amount', async () 
   const book = openBook();
   await buy(book, 'A');
   await buy(book, 'B');
-  const paid = await book.within(({ credit }) => credit(payment('p', '19.9')));
+  const paid = await book.runWithin(({ credit }) => credit(payment('p', '19.9')));
   expect(paid).toEqual([{ id: 'A', amount: '19.90', currency: 'USD', paymentId: 'p' }]);
   expect(await credit(book, 'p')).toEqual([]);
   expect(await credit(book, 'q')).toEqual([]);
-  expect(await why(book)).toEqual(['q for : no_candidate']);
+  expect(await reasonsOf(book)).toEqual(['q for : no_candidate']);
   await expect(credit(book, 'p', '90.00')).rejects.toMatchObject({
     code: 'order_conflict',
     message:
@@ -130,7 +130,7 @@ test('a payment is taken once, and comes for the order of its amount', async () 
 test('nothing is credited if the transaction is rolled back', async () => {
   const book = openBook();
   await buy(book, 'A');
-  const failing = book.within(async ({ credit }) => {
+  const failing = book.runWithin(async ({ credit }) => {
     expect(await credit(payment('p'))).toHaveLength(1);
     throw new Error('the shop failed');
   });
@@ -141,7 +141,7 @@ test('nothing is credited if the transaction is rolled back', async () => {
 test('a payment that waited in the inbox is matched as of when it arrived', async () => {
   const place = newPlace();
   const book = place.openBook({ most: '0' });
-  const { post } = opened({ place, on: { 'order.paid': () => undefined } });
+  const { post } = openAt({ place, on: { 'order.paid': () => undefined } });
   await buy(book, 'A');
   await post(JSON.stringify({ type: 'order.paid', data: payment('of A') }));
   await place.run('UPDATE $inbox SET received_at = received_at - 10800000');
@@ -157,7 +157,7 @@ test('a late webhook of an expired order is held, and not credited to the next c
   await buy(book, 'A');
   await pass(book.place, 45 * minute);
   expect(await credit(book, 'of A')).toEqual([]);
-  expect(await why(book)).toEqual(['of A for A: expired']);
+  expect(await reasonsOf(book)).toEqual(['of A for A: expired']);
   expect(await book.decide('of A', 'A')).toMatchObject([{ id: 'A', paymentId: 'of A' }]);
   expect(await book.held()).toEqual([]);
 });
@@ -172,7 +172,7 @@ test('a payment that came after every window has the unpaid orders of its amount
   expect(await credit(book, 'of A')).toEqual([]);
   await pass(book.place, hour);
   expect(await buy(book, 'ordered after it')).toBe('19.90');
-  expect(await why(book)).toEqual(['of A for A,cancelled: expired']);
+  expect(await reasonsOf(book)).toEqual(['of A for A,cancelled: expired']);
   expect(await credit(book, 'of the last')).toEqual(['ordered after it']);
   expect(await book.decide('of A', 'A')).toMatchObject([{ id: 'A', paymentId: 'of A' }]);
 });
@@ -180,7 +180,7 @@ test('a payment that came after every window has the unpaid orders of its amount
 test('an order that a person fulfilled before its webhook came is done when that comes, with its amount', async () => {
   const book = openBook();
   await buy(book, 'A');
-  expect(await book.within(({ decide }) => decide('ord_1', 'A'))).toMatchObject([
+  expect(await book.runWithin(({ decide }) => decide('ord_1', 'A'))).toMatchObject([
     { id: 'A', paymentId: 'ord_1' },
   ]);
   expect(await credit(book, 'ord_1')).toEqual([]);
@@ -201,12 +201,12 @@ test('several candidates are for a person, whose decision may make another payme
     await book.open(id, { expiresAt: inMinutes(30), amount: '19.9' });
   }
   expect([await credit(book, 'p'), await credit(book, 'q')]).toEqual([[], []]);
-  expect(await why(book)).toEqual(['p for A,B: several_candidates', 'q for A,B: several_candidates']);
+  expect(await reasonsOf(book)).toEqual(['p for A,B: several_candidates', 'q for A,B: several_candidates']);
   await buy(book, 'C');
   await expect(book.decide('p', 'C')).rejects.toMatchObject({
     message: /is of 19.90 USD, and order "C" asks for/,
   });
-  const paid = await book.within(({ decide }) => decide('p', 'B'));
+  const paid = await book.runWithin(({ decide }) => decide('p', 'B'));
   expect(paid.map(({ id, paymentId }) => `${id} ${paymentId}`)).toEqual(['B p', 'A q']);
 });
 
@@ -218,7 +218,7 @@ test('outside of a transaction nothing is credited by itself, and held() shows w
   }
   await credit(book, 'p');
   await book.cancel('B');
-  expect(await why(book)).toEqual(['p for A: only_candidate']);
+  expect(await reasonsOf(book)).toEqual(['p for A: only_candidate']);
   expect(await book.decide('p', 'A')).toHaveLength(1);
 });
 
@@ -229,7 +229,7 @@ test('cancel() in a transaction credits what has become certain', async () => {
     await book.open(id, { expiresAt: inMinutes(30), amount: '19.90' });
   }
   await credit(book, 'p');
-  expect(await book.within(({ cancel }) => cancel('B'))).toMatchObject([{ id: 'A', paymentId: 'p' }]);
+  expect(await book.runWithin(({ cancel }) => cancel('B'))).toMatchObject([{ id: 'A', paymentId: 'p' }]);
   await expect(book.cancel('A')).rejects.toMatchObject({ code: 'order_conflict', message: /by payment "p"/ });
 });
 
@@ -239,7 +239,7 @@ test('the payment of a cancelled order is held, and a person can still credit it
   await book.cancel('A');
   expect(await buy(book, 'B')).toBe('19.89');
   expect(await credit(book, 'p')).toEqual([]);
-  expect(await why(book)).toEqual(['p for A: no_candidate']);
+  expect(await reasonsOf(book)).toEqual(['p for A: no_candidate']);
   expect(await book.decide('p', 'A')).toHaveLength(1);
 });
 
@@ -251,7 +251,7 @@ test('a return decides only where returns are trusted', async () => {
       await book.open(id, { expiresAt: inMinutes(30), amount: '19.90' });
     }
     await credit(book, 'p');
-    const paid = await book.within(({ returned }) => returned('B'));
+    const paid = await book.runWithin(({ returned }) => returned('B'));
     expect(paid.map(({ id }) => id)).toEqual(trustReturns ? ['B'] : []);
   }
 });
@@ -287,7 +287,7 @@ test('ids keep every character', async () => {
   const book = openBook();
   const [order, paid] = ['Bestellung \\ "7" – 日本 ?', "o'rd \\u0041 $1 ?"];
   await buy(book, order);
-  expect(await book.within(({ credit }) => credit(payment(paid)))).toMatchObject([
+  expect(await book.runWithin(({ credit }) => credit(payment(paid)))).toMatchObject([
     { id: order, paymentId: paid },
   ]);
   await credit(book, 'q');
@@ -298,37 +298,37 @@ test('the command lists what is held with its candidates, decides and dismisses'
   const book = openBook();
   const { args, cwd } = book.place;
   const [at = '', ...schema] = args;
-  const held = (...flags: string[]) => runInbox([at, 'held', ...flags, ...schema], cwd);
+  const listHeld = (...flags: string[]) => runInbox([at, 'held', ...flags, ...schema], cwd);
   await buy(book, 'A');
   await book.cancel('A');
   await credit(book, 'ord_1');
   await credit(book, 'ord_2', '5.00');
-  const listed = held();
+  const listed = listHeld();
   expect(listed).toMatchObject({ status: 0, stderr: '' });
   expect(listed.stdout).toMatch(
     /^PAYMENT .*\nord_1 +19\.90 USD +\S+Z +no open order asks for it +A \(cancelled\)\nord_2 /,
   );
-  expect(JSON.parse(held('--json').stdout)).toMatchObject([
+  expect(JSON.parse(listHeld('--json').stdout)).toMatchObject([
     { payment: { id: 'ord_1' } },
     { payment: { id: 'ord_2' } },
   ]);
-  expect(held('--decide', 'ord_1', '--order', 'A').stdout).toMatch(
-    /credited to order A\s.*Your shop is not told, .*: fulfil it by hand\.\n$/s,
+  expect(listHeld('--decide', 'ord_1', '--order', 'A').stdout).toMatch(
+    /credited to order A\s.*Your shop is not hookCalls, .*: fulfil it by hand\.\n$/s,
   );
-  expect(await book.within(({ decide }) => decide('ord_1', 'A'))).toEqual([]);
-  expect(held('--help').stdout.replace(/\s+/g, ' ')).toMatch(
+  expect(await book.runWithin(({ decide }) => decide('ord_1', 'A'))).toEqual([]);
+  expect(listHeld('--help').stdout.replace(/\s+/g, ' ')).toMatch(
     /--decide <payment> .*fulfil it by hand, or call book\.decide\(\) in your code instead/,
   );
-  expect(held('--dismiss', 'ord_2')).toMatchObject({
+  expect(listHeld('--dismiss', 'ord_2')).toMatchObject({
     status: 0,
     stdout: expect.stringContaining('dismissed'),
   });
-  expect(held().stdout).toContain('No payment waits for a person.');
-  expect(held('--dismiss', 'ord_1')).toMatchObject({
+  expect(listHeld().stdout).toContain('No payment waits for a person.');
+  expect(listHeld('--dismiss', 'ord_1')).toMatchObject({
     status: 1,
     stderr: expect.stringContaining('was credited to order "A"'),
   });
-  expect(held('--decide', 'ord_1')).toMatchObject({
+  expect(listHeld('--decide', 'ord_1')).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('Pass --decide and --order together'),
   });
@@ -339,7 +339,7 @@ test('the command finds an order with its payment, and what may be its payment',
   const { args, cwd } = book.place;
   const [at = '', ...schema] = args;
   const find = (...words: string[]) => runInbox([at, 'find', ...words, ...schema], cwd);
-  const { inbox, post } = opened({
+  const { inbox, post } = openAt({
     place: book.place,
     retries: [],
     on: {
@@ -430,23 +430,24 @@ test('a process that dies before any statement of the book leaves it as it was, 
   let dies = () => {};
   const book = place.openBook({ most: '0' }, () => dies());
   expect(await book.held()).toEqual([]); // makes the tables
-  const dying = (killAt: number | undefined) => {
+  const bookKilledAt = (killAt: number | undefined) => {
     dies = deathAt(killAt);
     return book;
   };
   const expiresAt = inMinutes(30);
   const steps: Record<string, (killAt?: number) => Promise<unknown>> = {
-    reserve: (killAt) => dying(killAt).reserve({ ...mug, id: 'A' }),
-    open: (killAt) => dying(killAt).open('A', { expiresAt }),
-    'reserve another': (killAt) => dying(killAt).reserve({ ...mug, id: 'B', price: '20.00' }),
-    'open another, at the same amount': (killAt) => dying(killAt).open('B', { expiresAt, amount: '19.90' }),
-    returned: (killAt) => dying(killAt).returned('A'),
-    'credit what is held': (killAt) => book.within(({ credit }) => credit(payment('p')), killAt),
-    'cancel, which credits it': (killAt) => book.within(({ cancel }) => cancel('B'), killAt),
-    'credit again': (killAt) => book.within(({ credit }) => credit(payment('q')), killAt),
-    decide: (killAt) => book.within(({ decide }) => decide('q', 'B'), killAt),
-    'credit for none': (killAt) => book.within(({ credit }) => credit(payment('r')), killAt),
-    dismiss: (killAt) => dying(killAt).dismiss('r'),
+    reserve: (killAt) => bookKilledAt(killAt).reserve({ ...mug, id: 'A' }),
+    open: (killAt) => bookKilledAt(killAt).open('A', { expiresAt }),
+    'reserve another': (killAt) => bookKilledAt(killAt).reserve({ ...mug, id: 'B', price: '20.00' }),
+    'open another, at the same amount': (killAt) =>
+      bookKilledAt(killAt).open('B', { expiresAt, amount: '19.90' }),
+    returned: (killAt) => bookKilledAt(killAt).returned('A'),
+    'credit what is held': (killAt) => book.runWithin(({ credit }) => credit(payment('p')), killAt),
+    'cancel, which credits it': (killAt) => book.runWithin(({ cancel }) => cancel('B'), killAt),
+    'credit again': (killAt) => book.runWithin(({ credit }) => credit(payment('q')), killAt),
+    decide: (killAt) => book.runWithin(({ decide }) => decide('q', 'B'), killAt),
+    'credit for none': (killAt) => book.runWithin(({ credit }) => credit(payment('r')), killAt),
+    dismiss: (killAt) => bookKilledAt(killAt).dismiss('r'),
   };
   const rows = async () => [
     ...(await place.run('SELECT id, amount, state, payment_id, returned_at FROM $order ORDER BY id')),
@@ -487,14 +488,14 @@ test('random shops whose process dies between any two statements credit no payme
   for (let seed = first; seed < first + 80; seed++) {
     const random = randomFrom(~seed);
     const ids = new Map<string, string>();
-    const named = (id: string) => `${id} of ${seed}`;
+    const nameOf = (id: string) => `${id} of ${seed}`;
     let time = 0;
     for (const { at, ordered, returned, payment } of history(seed, { attackers: true, late })) {
       await pass(book.place, (at - time) * minute);
       time = at;
-      const then = (date: Date) => inMinutes(date.getTime() / minute - at);
+      const toMinutes = (date: Date) => inMinutes(date.getTime() / minute - at);
       if (ordered) {
-        const id = named(ordered.id);
+        const id = nameOf(ordered.id);
         const wanted = { id, price: ordered.amount, currency: 'USD', most: '0.10' };
         const { amount } = await book.reserve(wanted);
         // Died before there was a checkout: the customer presses Buy again.
@@ -504,17 +505,20 @@ test('random shops whose process dies between any two statements credit no payme
         if (amount === null) ids.set(id, 'none');
         else
           await book.open(id, {
-            expiresAt: ordered.expiresAt ? then(ordered.expiresAt) : undefined,
+            expiresAt: ordered.expiresAt ? toMinutes(ordered.expiresAt) : undefined,
             amount: shared,
           });
         ordered.amount = shared;
       }
-      if (returned) await book.returned(named(returned.id)).catch(() => {});
+      if (returned) await book.returned(nameOf(returned.id)).catch(() => {});
       if (payment) {
-        const data = { order_id: named(payment.id), amount: payment.of.amount, currency: 'USD' };
+        const data = { order_id: nameOf(payment.id), amount: payment.of.amount, currency: 'USD' };
         for (let killAt = random() < 0.5 ? 1 + Math.floor(random() * 12) : undefined; ; killAt = undefined) {
           try {
-            const paid = await book.within(({ credit }) => credit(data, then(payment.receivedAt)), killAt);
+            const paid = await book.runWithin(
+              ({ credit }) => credit(data, toMinutes(payment.receivedAt)),
+              killAt,
+            );
             for (const { id, paymentId } of paid) ids.set(paymentId, id);
             credited += paid.length;
             break;

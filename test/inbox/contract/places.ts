@@ -13,7 +13,7 @@ import {
   type PostgresClient,
   type SqliteDatabase,
 } from '../../../src/inbox/index.js';
-import { connect, later, noted, type Opened, temporaryFile } from '../inboxes.js';
+import { connect, later, type Opened, openAndRecord, temporaryFile } from '../inboxes.js';
 
 /** A delivery of either store: `commit()` passes the store's own client, and may be asynchronous. */
 export interface ContractDelivery extends Omit<InboxDelivery, 'commit'> {
@@ -42,7 +42,7 @@ export interface ContractBook extends Pick<OrderBook, 'reserve' | 'open' | 'held
   returned(orderId: string): Promise<void>;
   decide(paymentId: string, orderId: string): Promise<PaidOrder[]>;
   /** Runs `work` in a transaction of the shop's. `killAt`: its process dies before that statement of the book. */
-  within<Result>(work: (book: BoundBook) => Result | Promise<Result>, killAt?: number): Promise<Result>;
+  runWithin<Result>(work: (book: BoundBook) => Result | Promise<Result>, killAt?: number): Promise<Result>;
 }
 
 /** The place of an inbox: a file, or a schema of a database. It has a table `paid` of the shop's own. */
@@ -85,10 +85,10 @@ const sqlite: Store = {
       open: (options) => openInbox({ file, ...options }),
       openBook: (options, dies) => {
         const book = openOrderBook(
-          dies ? { database: mortal(connect(file), dies), ...options } : { file, ...options },
+          dies ? { database: killable(connect(file), dies), ...options } : { file, ...options },
         );
         later(() => book.close());
-        return { ...book, within: withinSqlite(book, () => connect(file)) };
+        return { ...book, runWithin: withinSqlite(book, () => connect(file)) };
       },
       run: async (sql) => other.prepare(nameTables(sql)).all(),
       pay: (db) => 'prepare' in db && db.prepare(nameTables(insertPaid)).run(),
@@ -102,11 +102,11 @@ const sqlite: Store = {
 export function withinSqlite(
   { credit, decide, cancel, returned }: OrderBook,
   connectAgain: () => SqliteDatabase | GivenDatabase,
-): ContractBook['within'] {
+): ContractBook['runWithin'] {
   return async (work, killAt) => {
     const database = connectAgain();
     const dies = deathAt(killAt);
-    const transaction = mortal(database, dies);
+    const transaction = killable(database, dies);
     database.exec('BEGIN IMMEDIATE');
     try {
       const result = await work({
@@ -129,16 +129,16 @@ export function withinSqlite(
 }
 
 /** Returns a database that calls `dies` before each statement that returns rows. */
-export function mortal<Database extends SqliteDatabase | GivenDatabase>(
+export function killable<Database extends SqliteDatabase | GivenDatabase>(
   database: Database,
-  dies: () => void,
+  die: () => void,
 ): Database {
   return new Proxy(database, {
     get(target, name) {
       const found: unknown = Reflect.get(target, name, target);
       if (typeof found !== 'function') return found;
       if (name !== 'prepare') return found.bind(target);
-      return (sql: string) => withDeath(Reflect.apply(found, target, [sql]), dies);
+      return (sql: string) => withDeath(Reflect.apply(found, target, [sql]), die);
     },
   });
 }
@@ -182,15 +182,15 @@ export function newPlace(): Place {
 }
 
 /** An inbox that notes what happens; closed after the test. */
-export function opened(
+export function openAt(
   { place = newPlace(), ...options }: Partial<ContractOptions> & { place?: Place } = {},
   alone?: { sameProcess?: boolean },
 ): Opened {
-  return noted((noting) => place.open({ ...noting, ...options }), alone);
+  return openAndRecord((noting) => place.open({ ...noting, ...options }), alone);
 }
 
 /** Until every delivery is in one of these states, and no function runs. */
-export async function settled(inbox: Inbox, states: readonly string[]): Promise<void> {
+export async function waitForStates(inbox: Inbox, states: readonly string[]): Promise<void> {
   await vi.waitFor(
     async () => {
       for (const entry of await inbox.list()) expect(states).toContain(entry.state);

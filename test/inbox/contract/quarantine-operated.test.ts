@@ -3,13 +3,13 @@ import { diagnose } from '../../../src/doctor/doctor.js';
 import { InvalidParamsError } from '../../../src/errors.js';
 import { sign } from '../../../src/webhooks/index.js';
 import { orderPaid, received, secret } from '../inboxes.js';
-import { newPlace, opened } from './places.js';
+import { newPlace, openAt } from './places.js';
 
 const other = 'whsec_of_another_shop';
 
 describe('the quarantine', () => {
   it('keeps the same bytes once, with the signature and the time of the first and of the last attempt', async () => {
-    const { inbox, post } = opened();
+    const { inbox, post } = openAt();
     const body = orderPaid('ord_1');
     const attempts = [1, 2, 3].map((minutes) => {
       const timestamp = new Date(Date.now() - minutes * 1000);
@@ -25,7 +25,7 @@ describe('the quarantine', () => {
   });
 
   it('keeps twenty payments of a night with five attempts each, where keepRefused is 20', async () => {
-    const { inbox, post } = opened({ keepRefused: 20 });
+    const { inbox, post } = openAt({ keepRefused: 20 });
     const ids = Array.from({ length: 20 }, (_, number) => `ord_${number}`);
     for (let attempt = 0; attempt < 5; attempt++)
       for (const id of ids) await post(orderPaid(id), sign({ rawBody: orderPaid(id), secret: other }));
@@ -36,7 +36,7 @@ describe('the quarantine', () => {
     ['first', [other, 'whsec_third']],
     ['last', ['whsec_third', other]],
   ])('recovers what the %s attempt proves', async (_which, secrets) => {
-    const { inbox, post, calls } = opened();
+    const { inbox, post, calls } = openAt();
     for (const each of secrets)
       await post(orderPaid('ord_1'), sign({ rawBody: orderPaid('ord_1'), secret: each }));
     expect(await inbox.recover({ secret: other })).toEqual({ recovered: 1, duplicates: 0, refused: 0 });
@@ -46,7 +46,7 @@ describe('the quarantine', () => {
 
   it('is emptied of one, of the old, and of all', async () => {
     const place = newPlace();
-    const { inbox, post } = opened({ place });
+    const { inbox, post } = openAt({ place });
     for (const id of ['ord_1', 'ord_2', 'ord_3', 'ord_4'])
       await post(orderPaid(id), sign({ rawBody: orderPaid(id), secret: other }));
     const [newest, , old] = await inbox.refused();
@@ -71,14 +71,14 @@ describe('the quarantine', () => {
     ['no time', { olderThan: 'x' }],
     ['an unknown option', { older: '1h' }],
   ])('is not emptied by %s', async (_what, params) => {
-    const { inbox } = opened();
+    const { inbox } = openAt();
     await expect(Reflect.apply(inbox.discardRefused, undefined, [params])).rejects.toBeInstanceOf(
       InvalidParamsError,
     );
   });
 
   it('keeps nothing of the doctor, however wrong the secret, and not one of its orders is fulfilled', async () => {
-    const { inbox, post, calls } = opened();
+    const { inbox, post, calls } = openAt();
     const target = (request: Request) => inbox.handler(request);
     const wrong = await diagnose({ target, secret: other });
     expect(wrong.ok).toBe(false);
@@ -92,7 +92,7 @@ describe('the quarantine', () => {
   });
 
   it('gives no order of the doctor to recover(), which an earlier version may have kept', async () => {
-    const { inbox, post, calls } = opened();
+    const { inbox, post, calls } = openAt();
     const probe = orderPaid(`ord_doctor${'0123456789abcdef0123'}_7`);
     await post(probe, sign({ rawBody: probe, secret: other }));
     expect(await inbox.stats()).toMatchObject({ refused: 1 });
@@ -105,7 +105,7 @@ describe('the quarantine', () => {
 describe('what waits for its next attempt', () => {
   it('is listed with why it failed, and tried now', async () => {
     const mail = { isDown: true };
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       retries: ['2h', '2h'],
       on: {
         'order.paid': () => {

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { sign, verify } from '../../../src/webhooks/index.js';
 import { later, orderPaid, received, secret, withResolvers } from '../inboxes.js';
-import { type ContractDelivery, isPostgres, newPlace, opened } from './places.js';
+import { type ContractDelivery, isPostgres, newPlace, openAt } from './places.js';
 
 const refund = '{"type":"refund.created","data":{"refund_id":"re_1"}}';
 
 describe('a delivery', () => {
   it('is stored, gets 200, and reaches the function with its attempt', async () => {
-    const { inbox, post, calls, told } = opened();
+    const { inbox, post, calls, hookCalls } = openAt();
     const begun = performance.now();
     expect(await post(orderPaid('ord_1'))).toEqual(received);
     await inbox.idle();
@@ -24,21 +24,22 @@ describe('a delivery', () => {
       nextAttemptAt: null,
     });
     const facts = { key: 'order.paid:ord_1', type: 'order.paid' };
-    expect(told).toEqual([
+    expect(hookCalls).toEqual([
       ['received', { ...facts, bytes: orderPaid('ord_1').length }],
       ['started', { ...facts, attempt: 1 }],
       ['done', { ...facts, attempt: 1, durationMs: expect.any(Number) }],
     ]);
-    const durationMs: unknown = Reflect.get(told[2]?.[1] ?? {}, 'durationMs');
+    const durationMs: unknown = Reflect.get(hookCalls[2]?.[1] ?? {}, 'durationMs');
     expect(durationMs).toBeLessThanOrEqual(performance.now() - begun);
   });
 
   it('reaches the function as it was received: it can be verified again', async () => {
     const rawBody = `\ufeff ${orderPaid('ord_é😀')}\n`;
     const seen = vi.fn();
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       on: {
-        'order.paid': (event, delivery) => seen(delivery, verify({ ...plain(delivery), secret }), event),
+        'order.paid': (event, delivery) =>
+          seen(delivery, verify({ ...plainHandler(delivery), secret }), event),
       },
     });
     const headers = sign({ rawBody, secret });
@@ -53,7 +54,7 @@ describe('a delivery', () => {
 
   it.skipIf(isPostgres())('waits while another connection writes, and then gets 200', async () => {
     const place = newPlace();
-    const { inbox, post, calls } = opened({ place });
+    const { inbox, post, calls } = openAt({ place });
     await inbox.stats();
     await place.run('BEGIN IMMEDIATE');
     const response = post(orderPaid('ord_1'));
@@ -66,23 +67,23 @@ describe('a delivery', () => {
 
   it('that arrives again gets 200, and nothing is done again: at once, later, and after a restart', async () => {
     const place = newPlace();
-    const first = opened({ place });
+    const first = openAt({ place });
     const all = await Promise.all([1, 2, 3].map(() => first.post(orderPaid('ord_1'))));
     expect(all).toEqual([received, received, received]);
     await first.inbox.idle();
     expect(await first.post(orderPaid('ord_1'))).toEqual(received);
-    expect(first.told.filter(([name]) => name === 'duplicate')).toEqual(
+    expect(first.hookCalls.filter(([name]) => name === 'duplicate')).toEqual(
       Array.from({ length: 3 }, () => ['duplicate', { key: 'order.paid:ord_1', type: 'order.paid' }]),
     );
     await first.inbox.close();
-    const second = opened({ place });
+    const second = openAt({ place });
     expect(await second.post(orderPaid('ord_1'))).toEqual(received);
     await second.inbox.idle();
     expect([first.calls, second.calls]).toEqual([[['ord_1', 1]], []]);
   });
 
   it('of an order whose id has a NUL is another one than those whose ids begin alike', async () => {
-    const { inbox, post, calls } = opened();
+    const { inbox, post, calls } = openAt();
     const ids = ['a', 'a\0b', 'a\0c'];
     const body = (order_id: string) =>
       JSON.stringify({ type: 'order.paid', data: { order_id, amount: '19.90', currency: 'USD' } });
@@ -96,7 +97,7 @@ describe('a delivery', () => {
 
   it('is stored although the row before it was deleted by hand, without its content', async () => {
     const place = newPlace();
-    const { inbox, post, calls } = opened({ place });
+    const { inbox, post, calls } = openAt({ place });
     await post(orderPaid('ord_1'));
     await inbox.idle();
     await place.run('DELETE FROM $inbox');
@@ -112,7 +113,7 @@ describe('a delivery', () => {
 
   it('gets 500 if the database takes no row, and says where to look', async () => {
     const place = newPlace();
-    const { post, errors } = opened({ place });
+    const { post, errors } = openAt({ place });
     await post(orderPaid('ord_1'));
     if (isPostgres())
       await place.run(
@@ -126,7 +127,7 @@ describe('a delivery', () => {
 
   it('does not wait for the function', async () => {
     const { promise, resolve } = withResolvers();
-    const { inbox, post } = opened({ on: { 'order.paid': () => promise } });
+    const { inbox, post } = openAt({ on: { 'order.paid': () => promise } });
     expect(await post(orderPaid('ord_1'))).toEqual(received);
     await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ running: 1, done: 0 }));
     resolve();
@@ -145,14 +146,14 @@ describe('a delivery', () => {
     ],
     ['longer than 1 MiB', ' '.repeat(1024 * 1024 + 1), undefined, 413, { error: 'body_too_large' }],
   ])('%s is refused and not stored', async (_form, body, headers, status, response) => {
-    const { inbox, post, told } = opened();
+    const { inbox, post, hookCalls } = openAt();
     expect(await post(body, headers)).toEqual({ status, body: response });
     expect(await inbox.list()).toEqual([]);
-    expect(told).toEqual([['refused', { status, code: expect.any(String) }]]);
+    expect(hookCalls).toEqual([['refused', { status, code: expect.any(String) }]]);
   });
 
   it('arrives over node:http with a handler that needs no `this`', async () => {
-    const { inbox, calls } = opened();
+    const { inbox, calls } = openAt();
     const { nodeHandler } = inbox;
     const server = createServer(nodeHandler).listen(0);
     later(() => server.close());
@@ -169,26 +170,29 @@ describe('a delivery', () => {
 
 describe('an event of another type', () => {
   it('is kept and parked, with its reason', async () => {
-    const { inbox, post, told, errors } = opened();
+    const { inbox, post, hookCalls, errors } = openAt();
     expect(await post(refund)).toEqual(received);
     await inbox.idle();
     const lastError = 'There is no function for events of type "refund.created".';
     expect(await inbox.list()).toMatchObject([
       { key: expect.stringMatching(/^refund\.created:[0-9a-f]{64}$/), state: 'parked', lastError },
     ]);
-    expect(told.at(-1)).toEqual(['parked', expect.objectContaining({ type: 'refund.created', lastError })]);
-    expect(told.map(([name]) => name)).not.toContain('started');
+    expect(hookCalls.at(-1)).toEqual([
+      'parked',
+      expect.objectContaining({ type: 'refund.created', lastError }),
+    ]);
+    expect(hookCalls.map(([name]) => name)).not.toContain('started');
     expect(errors).toMatchObject([{ code: 'inbox_parked' }]);
   });
 
   it('reaches onUnknown, also when it was parked before there was one', async () => {
     const place = newPlace();
-    const before = opened({ place });
+    const before = openAt({ place });
     await before.post(refund);
     await before.inbox.idle();
     await before.inbox.close();
     const onUnknown = vi.fn();
-    const { inbox, post } = opened({ place, onUnknown });
+    const { inbox, post } = openAt({ place, onUnknown });
     expect(await inbox.retryParked()).toBe(1);
     await post('{"type":"ping"}');
     await inbox.idle();
@@ -214,20 +218,20 @@ describe('accept(delivery)', () => {
   };
 
   it('stores without HTTP, once for each key', async () => {
-    const { inbox, calls, told } = opened();
+    const { inbox, calls, hookCalls } = openAt();
     const { accept } = inbox;
     await accept(delivery);
     await accept(delivery);
     await inbox.idle();
     expect(calls).toEqual([['ord_1', 1]]);
-    expect(told.map(([name]) => name).sort()).toEqual([
+    expect(hookCalls.map(([name]) => name).sort()).toEqual([
       'done',
       'duplicate',
       'received',
       'received',
       'started',
     ]);
-    expect(told[0]).toEqual([
+    expect(hookCalls[0]).toEqual([
       'received',
       { key: delivery.key, type: 'order.paid', bytes: delivery.rawBody.length },
     ]);
@@ -244,7 +248,7 @@ describe('accept(delivery)', () => {
     ['a Date', { ...delivery, receivedAt: new Date() }, 'receivedAt must be ISO 8601'],
     ['no time', { ...delivery, receivedAt: 'today' }, 'receivedAt must be ISO 8601'],
   ])('rejects %s', async (_form, given, message) => {
-    const { inbox } = opened();
+    const { inbox } = openAt();
     const accepting: Promise<void> = Reflect.apply(inbox.accept, undefined, [given]);
     await expect(accepting).rejects.toMatchObject({
       name: 'InvalidParamsError',
@@ -258,10 +262,10 @@ describe('accept(delivery)', () => {
 
 describe('a closed inbox', () => {
   it('responds with 503, rejects accept() and throws from its methods', async () => {
-    const { inbox, post, told, calls } = opened();
+    const { inbox, post, hookCalls, calls } = openAt();
     await inbox.close();
     expect(await post(orderPaid('ord_1'))).toEqual({ status: 503, body: { error: 'closed' } });
-    expect(told).toEqual([['refused', { status: 503, code: 'closed' }]]);
+    expect(hookCalls).toEqual([['refused', { status: 503, code: 'closed' }]]);
     await expect(inbox.stats()).rejects.toThrow('The inbox is closed.');
     await expect(inbox.retryParked()).rejects.toThrow('The inbox is closed.');
     await inbox.idle();
@@ -270,7 +274,7 @@ describe('a closed inbox', () => {
   });
 
   it('responds with 503 to a delivery that was being read when it closed', async () => {
-    const { inbox, errors } = opened();
+    const { inbox, errors } = openAt();
     const body = orderPaid('ord_1');
     const { promise, resolve } = withResolvers();
     const stream = new ReadableStream({
@@ -295,7 +299,7 @@ describe('a closed inbox', () => {
   });
 
   it('is closed by `await using`', async () => {
-    const { inbox } = opened();
+    const { inbox } = openAt();
     await inbox[Symbol.asyncDispose]();
     await expect(inbox.stats()).rejects.toThrow('closed');
   });
@@ -304,11 +308,11 @@ describe('a closed inbox', () => {
 describe('work: false', () => {
   it('only stores; another process on the same place does the work', async () => {
     const place = newPlace();
-    const web = opened({ place, work: false });
+    const web = openAt({ place, work: false });
     await web.post(orderPaid('ord_1'));
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(await web.inbox.stats()).toMatchObject({ pending: 1 });
-    const worker = opened({ place });
+    const worker = openAt({ place });
     await web.inbox.idle();
     expect([web.calls, worker.calls]).toEqual([[], [['ord_1', 1]]]);
     await web.post(orderPaid('ord_2'));
@@ -318,7 +322,7 @@ describe('work: false', () => {
 });
 
 /** Without what an attempt adds. */
-function plain({
+function plainHandler({
   attempt: _attempt,
   commit: _commit,
   done: _done,

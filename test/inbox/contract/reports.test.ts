@@ -3,18 +3,18 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Duration } from '../../../src/input/duration.js';
 import { sign } from '../../../src/webhooks/index.js';
 import { orderPaid, withResolvers } from '../inboxes.js';
-import { newPlace, opened, settled } from './places.js';
+import { newPlace, openAt, waitForStates } from './places.js';
 
 /** Collects what the default of onError would write to stderr, each call as its lines. */
-function printed() {
+function capturePrints() {
   const error = vi.spyOn(console, 'error').mockReturnValue();
   return () => error.mock.calls.map((call) => format(...call).split('\n'));
 }
 
 describe('the default onError', () => {
   it('names key, attempt and next attempt in its first line, and the stack below', async () => {
-    const lines = printed();
-    const { inbox, post } = opened({
+    const lines = capturePrints();
+    const { inbox, post } = openAt({
       onError: undefined,
       retries: ['1h'],
       on: {
@@ -36,8 +36,8 @@ describe('the default onError', () => {
   });
 
   it('has one line for each delivery that is parked, whatever the reason', async () => {
-    const lines = printed();
-    const { inbox, post } = opened({
+    const lines = capturePrints();
+    const { inbox, post } = openAt({
       onError: undefined,
       retries: [],
       on: {
@@ -54,7 +54,7 @@ describe('the default onError', () => {
       last: orderPaid('ord_2'),
     };
     for (const body of Object.values(bodies)) expect(await post(body)).toMatchObject({ status: 200 });
-    await settled(inbox, ['done', 'parked']);
+    await waitForStates(inbox, ['done', 'parked']);
     await vi.waitFor(() => expect(lines()).toHaveLength(4));
     const firsts = lines().map(([first]) => first);
     expect(firsts).toContainEqual(
@@ -72,10 +72,10 @@ describe('the default onError', () => {
   it.each<[retries: Duration[]]>([[['1h']], [[]]])(
     'names no next attempt and no parking if another process has taken the delivery over, with retries %j',
     async (retries) => {
-      const lines = printed();
+      const lines = capturePrints();
       const { promise, resolve } = withResolvers();
       const place = newPlace();
-      const { inbox, post } = opened({
+      const { inbox, post } = openAt({
         place,
         onError: undefined,
         retries,
@@ -93,9 +93,9 @@ describe('the default onError', () => {
   );
 
   it('has id, code and size of a refused delivery in its line', async () => {
-    const lines = printed();
+    const lines = capturePrints();
     const place = newPlace();
-    const { inbox, post } = opened({ place, onError: undefined });
+    const { inbox, post } = openAt({ place, onError: undefined });
     await post(orderPaid('ord_1'), sign({ rawBody: orderPaid('ord_1'), secret: 'whsec_of_another_shop' }));
     const [kept] = await inbox.refused();
     const size = orderPaid('ord_1').length;
@@ -109,8 +109,8 @@ describe('the default onError', () => {
   });
 
   it('says which refused delivery made room for another', async () => {
-    const lines = printed();
-    const { inbox, post } = opened({ onError: undefined, keepRefused: 2 });
+    const lines = capturePrints();
+    const { inbox, post } = openAt({ onError: undefined, keepRefused: 2 });
     const refuse = (id: string) =>
       post(orderPaid(id), sign({ rawBody: orderPaid(id), secret: 'whsec_of_another_shop' }));
     for (const id of ['ord_1', 'ord_2']) await refuse(id);
@@ -125,8 +125,8 @@ describe('the default onError', () => {
   });
 
   it('says that a refused delivery is not kept where there is room for the first alone', async () => {
-    const lines = printed();
-    const { post } = opened({ onError: undefined, keepRefused: 1 });
+    const lines = capturePrints();
+    const { post } = openAt({ onError: undefined, keepRefused: 1 });
     for (const id of ['ord_1', 'ord_2'])
       await post(orderPaid(id), sign({ rawBody: orderPaid(id), secret: 'whsec_of_another_shop' }));
     expect(lines().at(-1)?.[0]).toMatch(

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { orderPaid, withResolvers } from '../inboxes.js';
-import { newPlace, opened } from './places.js';
+import { newPlace, openAt } from './places.js';
 
 const sameProcess = { sameProcess: true };
 
@@ -8,9 +8,9 @@ describe('an inbox that is open in this process already', () => {
   it('is worked on by the inbox opened last, with one line of warning', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     const place = newPlace();
-    const old = opened({ place });
+    const old = openAt({ place });
     expect(warn).not.toHaveBeenCalled();
-    const fresh = opened({ place }, sameProcess);
+    const fresh = openAt({ place }, sameProcess);
     expect(warn.mock.calls).toEqual([
       [expect.stringMatching(/^merchant-payments: this inbox is open in this process already[^\n]*$/)],
     ]);
@@ -32,8 +32,8 @@ describe('an inbox that is open in this process already', () => {
   it('goes back to the earlier inbox when the last one is closed', async () => {
     vi.spyOn(console, 'warn').mockImplementation(() => {});
     const place = newPlace();
-    const old = opened({ place });
-    await opened({ place }, sameProcess).inbox.close();
+    const old = openAt({ place });
+    await openAt({ place }, sameProcess).inbox.close();
     await old.post(orderPaid('ord_1'));
     await old.inbox.idle();
     expect(old.calls).toEqual([['ord_1', 1]]);
@@ -42,8 +42,8 @@ describe('an inbox that is open in this process already', () => {
   it('is still worked on by the first if the second only stores', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     const place = newPlace();
-    const first = opened({ place });
-    const web = opened({ place, work: false }, sameProcess);
+    const first = openAt({ place });
+    const web = openAt({ place, work: false }, sameProcess);
     await web.post(orderPaid('ord_1'));
     await first.inbox.idle();
     expect([first.calls, warn.mock.calls]).toEqual([[['ord_1', 1]], []]);
@@ -53,7 +53,7 @@ describe('an inbox that is open in this process already', () => {
     vi.spyOn(console, 'warn').mockImplementation(() => {});
     const place = newPlace();
     let stuck: AbortSignal | undefined;
-    const old = opened({
+    const old = openAt({
       place,
       on: {
         'order.paid': (_, { signal }) => {
@@ -64,7 +64,7 @@ describe('an inbox that is open in this process already', () => {
     });
     await old.post(orderPaid('ord_1'));
     await vi.waitFor(() => expect(stuck).toBeDefined());
-    const fresh = opened({ place }, sameProcess);
+    const fresh = openAt({ place }, sameProcess);
     await place.run('UPDATE $inbox SET due_at = $past');
     await fresh.post(orderPaid('ord_2'));
     await vi.waitFor(() => expect(fresh.calls).toEqual([['ord_2', 1]]));
@@ -81,10 +81,10 @@ describe('an inbox that is open in this process already', () => {
     vi.spyOn(console, 'warn').mockImplementation(() => {});
     const place = newPlace();
     const { promise, resolve } = withResolvers();
-    const old = opened({ place, leaseMs: 1000, on: { 'order.paid': () => promise } });
+    const old = openAt({ place, leaseMs: 1000, on: { 'order.paid': () => promise } });
     await old.post(orderPaid('ord_1'));
     await vi.waitFor(async () => expect(await old.inbox.stats()).toMatchObject({ running: 1 }));
-    const fresh = opened({ place, leaseMs: 1000 }, sameProcess);
+    const fresh = openAt({ place, leaseMs: 1000 }, sameProcess);
     await new Promise((done) => setTimeout(done, 1500));
     resolve();
     await fresh.inbox.idle();

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { orderPaid, received } from '../inboxes.js';
-import { newPlace, opened, settled } from './places.js';
+import { newPlace, openAt, waitForStates } from './places.js';
 
 describe('pollInterval', () => {
   it('is how often to look for what other processes store: what this one stores is worked on at once', async () => {
     const place = newPlace();
-    const storing = opened({ place, work: false });
-    const { inbox, post, calls } = opened({ place, pollInterval: '1h', retries: [50] });
+    const storing = openAt({ place, work: false });
+    const { inbox, post, calls } = openAt({ place, pollInterval: '1h', retries: [50] });
     await post(orderPaid('ord_1'));
-    await settled(inbox, ['done']);
+    await waitForStates(inbox, ['done']);
     await sleep(200); // for the look after that
     await storing.post(orderPaid('ord_2'));
     await sleep(1500);
@@ -19,7 +19,7 @@ describe('pollInterval', () => {
   });
 
   it('keeps no retry waiting', async () => {
-    const { inbox, post } = opened({
+    const { inbox, post } = openAt({
       pollInterval: '1h',
       retries: [100],
       on: {
@@ -29,14 +29,14 @@ describe('pollInterval', () => {
       },
     });
     await post(orderPaid('ord_1'));
-    await settled(inbox, ['done']);
+    await waitForStates(inbox, ['done']);
     expect(await inbox.get('order.paid:ord_1')).toMatchObject({ attempts: 2 });
   });
 });
 
 describe('purgeAfter', () => {
   it('purges what is done by itself, and keeps its key', async () => {
-    const { inbox, post, calls } = opened({ purgeAfter: '1s' });
+    const { inbox, post, calls } = openAt({ purgeAfter: '1s' });
     await post(orderPaid('ord_1'));
     await inbox.idle();
     await vi.waitFor(async () =>
@@ -49,14 +49,14 @@ describe('purgeAfter', () => {
 
   it('begins when the inbox is opened, and ends with it', async () => {
     const place = newPlace();
-    const first = opened({ place });
+    const first = openAt({ place });
     await first.post(orderPaid('ord_1'));
     await first.inbox.idle();
     await first.inbox.close();
     await sleep(1100);
-    const { inbox } = opened({ place, purgeAfter: '1s' });
+    const { inbox } = openAt({ place, purgeAfter: '1s' });
     await inbox.close();
-    const later = opened({ place, work: false });
+    const later = openAt({ place, work: false });
     expect(await later.inbox.get('order.paid:ord_1')).toMatchObject({ event: null });
   });
 });
