@@ -72,13 +72,15 @@ describe('the payment page', () => {
     expect((await sandbox.fetch('/wallet/chk_none')).status).toBe(404);
   });
 
-  it('that is paid says so and leaves for successUrl after three seconds', async () => {
+  it('that is paid says so, leaves for successUrl after three seconds, and links the event of the order', async () => {
     const { sandbox, url, get } = await open();
-    await sandbox.completeCheckout(url);
+    const { event } = await sandbox.completeCheckout(url);
     const answer = await get();
     expect(answer.status).toBe(200);
     expect(answer.headers.get('refresh')).toBe('3; url=https://shop.test/ok');
-    expect(await answer.text()).toContain('Paid 19.90 USD');
+    const page = await answer.text();
+    expect(page).toContain('Paid 19.90 USD');
+    expect(page).toContain(`/events/${event.id}"`);
   });
 
   it.each([
@@ -285,7 +287,10 @@ describe('the dashboard', () => {
     const report = async () => (await sandbox.fetch('/developer/doctor')).text();
     expect(await report()).toContain('The doctor has not run since the sandbox started.');
     await sandbox.doctor();
-    for (const text of [await report(), await report()]) expect(text).toContain('<code>not_found</code>');
+    for (const text of [await report(), await report()])
+      expect(text).toMatch(
+        /<code>not_found<\/code>.*<details id="probes"><summary>\d+ of \d+ deliveries got.*<\/details>.*data-testid="doctor-summary"/s,
+      );
   });
 
   it('has each time in ISO 8601 for the browser to show in its zone', async () => {
