@@ -51,7 +51,7 @@ test('a strange request gets 404, and the shop goes on', async () => {
     assert.equal(await statusOf(Number(new URL(url).port), target), 404, target);
 });
 
-test('two customers want the same mug and one pays: she is credited, and the other is not, who opens his successUrl', async () => {
+test('of two customers who want the same mug, only the one who pays is credited, even if the other opens his successUrl', async () => {
   const [hers, his] = [await buy(), await buy()];
   assert.deepEqual(
     sandbox.checkouts.map(({ amount }) => amount),
@@ -76,7 +76,7 @@ test('she comes back before the webhook: she is credited as soon as it comes', a
   assert.match(await read(successUrlOf(his)), /being confirmed/);
 });
 
-test('who pays twice, on a page that was still open, does not pay for the next customer', async () => {
+test('a second payment on a page that was still open is not credited to the next customer', async () => {
   const herOrder = await pay(await buy());
   await sandbox.deliver();
   await until(herOrder, /Thank you\. Paid/);
@@ -128,7 +128,7 @@ test('a payment that came long after its checkout had expired is held, and a per
   );
 });
 
-test('where no amount is free, the next customer is asked to come back later', async () => {
+test('if no amount is free, the next customer is asked to come back later', async () => {
   const statuses = new Set<number>();
   for (let customer = 0; customer < 52; customer++)
     statuses.add((await fetch(`${url}/buy`, { method: 'POST', redirect: 'manual' })).status);

@@ -52,7 +52,7 @@ async function timed<Result>(work: Promise<Result>): Promise<[result: Result, se
   return [await work, (performance.now() - startedAt) / 1000];
 }
 
-test('after a failover, connections to what is read-only by now are left, and no delivery is refused', async () => {
+test('after a failover, connections to a server that is now read-only are dropped, and no delivery is refused', async () => {
   const standby = await startPostgres(postgres);
   try {
     const cutter = await newCutter(postgres.url);
@@ -217,7 +217,7 @@ test('forgotten connections on which the inbox settles and gives back deliveries
   assert.equal(await shop.post('ord_late'), 200);
 });
 
-test('no free slot for half a second refuses no delivery', async () => {
+test('a pool without a free connection for half a second refuses no delivery', async () => {
   const url = await newDatabase(postgres.url);
   const role = `slots_${process.pid}`;
   await sql(url, `CREATE ROLE ${role} LOGIN CONNECTION LIMIT 3; CREATE SCHEMA theirs AUTHORIZATION ${role}`);
@@ -234,7 +234,7 @@ test('no free slot for half a second refuses no delivery', async () => {
   assert.deepEqual(new Set(await deliver(shop, 'ord', 8, 50)), new Set([200]));
 });
 
-test('what is wrong with the rights or the name of the database is not tried for eight seconds', async () => {
+test('missing rights and a wrong database name fail at once, without eight seconds of retries', async () => {
   const url = await newDatabase(postgres.url);
   const shop = open(url.replace(/[^/]*$/, 'no_such_database'), { work: false });
   const [status, seconds] = await timed(shop.post('ord_1'));
@@ -309,7 +309,7 @@ for (const way of ['before', 'after'] as const) {
   });
 }
 
-test('what a claim took whose response was lost does not wait for its lease, and is its first attempt', async () => {
+test('a delivery whose claim lost its response is worked on before the lease ends, as its first attempt', async () => {
   const cutter = await newCutter(await newDatabase(postgres.url));
   const attempts: number[] = [];
   const shop = open(cutter.url, {
@@ -322,7 +322,7 @@ test('what a claim took whose response was lost does not wait for its lease, and
   assert.deepEqual([attempts, cutter.cuts()], [[1], 1]);
 });
 
-test('what was claimed ahead of slow functions is given back, and is as if it had not been claimed', async () => {
+test('a delivery that was claimed ahead of slow functions is given back with all of its retries', async () => {
   const url = await newDatabase(postgres.url);
   const web = open(url, { work: false });
   for (let number = 0; number < 30; number++) await web.post(`ord_${number}`);

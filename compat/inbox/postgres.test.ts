@@ -175,7 +175,7 @@ test('force by another process, or by the command, says that a transaction holds
   assert.deepEqual(await paid(url), ['ord_1']);
 });
 
-test('the row that a 200 promises waits for the disk although the database does not', async () => {
+test('a delivery is on the disk before the 200, even if the database does not wait for the disk', async () => {
   const url = await newShopDatabase();
   await settings(url, 'ALTER DATABASE $db SET synchronous_commit = off');
   const shop = open(url, { work: false });
@@ -240,7 +240,7 @@ test('connections that the server ends do not end the process, although the pool
   assert.equal(await shop.post('ord_2'), 200);
 });
 
-test('one connection is enough', async () => {
+test('an inbox works with a pool of one connection', async () => {
   const url = await newShopDatabase();
   const shop = open(url, {
     config: { max: 1 },
@@ -256,7 +256,7 @@ for (const [way, attempts] of [
   ['before', 2],
   ['after', 1],
 ] as const) {
-  test(`a commit whose connection breaks ${way} the server has it is looked up, not guessed`, async () => {
+  test(`after a connection breaks ${way} the server has the COMMIT, the inbox looks up the result`, async () => {
     const url = await newShopDatabase();
     const cutter = await startCutter(url);
     const shop = open(cutter.url, {
@@ -483,7 +483,7 @@ test('done() that is executed through the pool is done at once, and onError gets
   assert.deepEqual(shop.errors, [failure]);
 });
 
-test('commit() rolls back where a statement failed and its error was caught, or where fn ended the transaction', async () => {
+test('commit() rolls back if a statement failed and its error was caught, or if fn ended the transaction', async () => {
   for (const spoil of ['SELECT 1 / 0', 'ROLLBACK']) {
     const url = await newShopDatabase();
     const shop = open(url, {
@@ -526,7 +526,7 @@ test('commit() fails if its function does not await the order book, and says so'
   assert.deepEqual(await book.held(), []);
 });
 
-test('a COMMIT that fails leaves nothing written, and nothing called done', async () => {
+test('a COMMIT that fails writes nothing, and its delivery is not done', async () => {
   const url = await newShopDatabase();
   await sql(
     url,
@@ -655,7 +655,7 @@ test('a row that a wrong clock of the server made due in a year is due now', asy
   assert.equal((await other.inbox.stats()).done, 1);
 });
 
-test('keys of any length, NUL, and a database that is not in UTF-8 lose nothing', async () => {
+test('keys of any length, NUL characters and a database that is not in UTF-8 lose no delivery', async () => {
   await sql(
     postgres.url,
     "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'",
@@ -745,7 +745,7 @@ test('an instance looks once a second for what others have stored', async () => 
   await untilDone(idle);
 });
 
-test('drain() works off what is due where nobody else does', async () => {
+test('drain() works off due deliveries if no worker runs', async () => {
   const url = await newShopDatabase();
   const done: string[] = [];
   const shop = open(url, { work: false, on: { 'order.paid': ({ data }) => void done.push(data.order_id) } });

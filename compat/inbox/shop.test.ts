@@ -75,7 +75,7 @@ test('a service that creates no checkout leaves no order, and no cent taken', as
   assert.deepEqual(await orders(), before);
 });
 
-test('a quick payment is credited where the clock of the database is ahead by 30 seconds', async () => {
+test('a quick payment is credited if the clock of the database is ahead by 30 seconds', async () => {
   const bought = await buy(shop[0]?.origin);
   const { amount, successUrl = '' } = sandbox.checkouts.at(-1) ?? assert.fail();
   assert.equal(bought.status, 303);

@@ -83,7 +83,7 @@ test('nobody but the owner may use them, whatever default privileges the databas
   }
 });
 
-test('four openings at once, some of them of tables that are there, do not hold each other up', async () => {
+test('four inboxes that open at once do not block each other', async () => {
   const url = await newDatabase(postgres.url);
   for (let round = 0; round < 5; round++) {
     const group = Array.from({ length: 4 }, () => open(url, { schema: `round ${round % 2}`, work: false }));
@@ -134,7 +134,7 @@ test('a table that is gone when an inbox is opened is made again, and onError is
   assert.match(shop.errors.join(), /dropped tables .*: payments_inbox_refused\. They were made again/);
 });
 
-test('what a later version added is left alone; what breaks this version is refused, and nothing is changed', async () => {
+test('tables that a later version extended are used; tables that break this version are refused and not changed', async () => {
   const url = await newDatabase(postgres.url);
   await open(url, { work: false }).inbox.stats();
   await sql(

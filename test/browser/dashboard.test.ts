@@ -103,7 +103,7 @@ it('settles what is pending', async () => {
   expect(sandbox.balance).toMatchObject({ available: '19.90', pending: '0.00' });
 });
 
-it('moves the clock: what expires and settles by then has done so', async () => {
+it('moves the clock, and expires and settles what is due by then', async () => {
   const { sandbox, checkout } = shop();
   await checkout();
   await sandbox.completeCheckout(await checkout());
@@ -188,7 +188,7 @@ it('lists the events that are held back, and delivers them', async () => {
   expect(sandbox.events.map(({ attempts }) => attempts.length)).toEqual([1, 1]);
 });
 
-it('forgets everything, once asked twice', async () => {
+it('forgets everything after a confirmation', async () => {
   const { sandbox, checkout } = shop();
   await checkout();
   const page = await visit(sandbox.url);

@@ -377,7 +377,7 @@ describe('at every width', () => {
   });
 });
 
-it('shows its state of now when somebody comes back to a page of it', async () => {
+it('shows the current state when the customer comes back to an earlier page', async () => {
   const { sandbox, checkout } = shop();
   const page = await visit(await checkout());
   const comeBack = () =>

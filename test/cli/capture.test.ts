@@ -100,7 +100,7 @@ describe('merchant-payments capture', () => {
     expect((await ended).status).toBe(0);
   });
 
-  test('loses no delivery where there is no secret, and writes over no file', async () => {
+  test('loses no delivery if there is no secret, and overwrites no file', async () => {
     const { ended, send } = await capture([], {});
     await send();
     expect(await ended).toMatchObject({ status: 1 });

@@ -101,7 +101,7 @@ describe('merchant-payments doctor', () => {
     expect(status).toBe(1);
   });
 
-  test('signs as it is told, by JSON or a file of `identify --json`', async () => {
+  test('signs by the scheme that is passed as JSON or as a file of `identify --json`', async () => {
     const { url } = await makeReceiver({ encoding: 'base64' });
     expect((await doctor([url, '--scheme', '{"encoding":"base64"}'])).status).toBe(0);
     const rawBody = '{"type":"order.paid"}';
@@ -115,7 +115,7 @@ describe('merchant-payments doctor', () => {
     expect((await doctor([url, '--scheme', scheme])).status).toBe(0);
   });
 
-  test('asks about the amount that it is told', async () => {
+  test('sends deliveries about the amount in --amount', async () => {
     const receiver = await makeReceiver({});
     const { stdout } = await doctor([receiver.url, '--amount', '19.90', '--currency', 'EUR']);
     const asJson = receiver.received.filter(({ headers }) => !`${headers['content-type']}`.includes('form'));
@@ -180,7 +180,7 @@ describe('merchant-payments doctor', () => {
     },
   );
 
-  test('has a running sandbox examine its webhook, where no URL is given', async () => {
+  test('has a running sandbox examine its webhook if no URL is given', async () => {
     const sandbox = await sandboxFor((await makeReceiver({})).url);
     const { status, stdout } = await doctor(['--sandbox', sandbox.url], {});
     expect(stdout).toMatch(/✓ All good: .*\n$/);

@@ -69,7 +69,7 @@ describe('merchant-payments exec', () => {
     expect([JSON.parse(stdout), status]).toEqual([words, 0]);
   });
 
-  test('exits with 127 where there is no such program, and with 126 where it may not be run', async () => {
+  test('exits with 127 if there is no such program, and with 126 if it may not be run', async () => {
     expect(await exec(['--', 'no-such-program'])).toMatchObject({
       status: 127,
       stderr: expect.stringContaining('could not be started (ENOENT)'),
@@ -108,7 +108,7 @@ describe('merchant-payments exec --webhook-path', () => {
     expect(kept).toMatch(/^This sandbox is new: it knows no earlier product\.\nSandbox dashboard: /);
   });
 
-  test('takes an empty PORT for none', async () => {
+  test('treats an empty PORT as unset', async () => {
     const { port, stderr } = await pay({ PORT: '' });
     expect(stderr.includes('is taken')).toBe(port !== '3000');
   });

@@ -76,7 +76,7 @@ describe('merchant-payments identify', () => {
     expect(JSON.parse(stdout)).toMatchObject({ found: true, scheme: {} });
   });
 
-  test('says plainly that none fits, and what to ask', async () => {
+  test('says that no scheme fits, and what to ask the service', async () => {
     const args = ['--body', body, '--signature', 'ab'.repeat(32), '--timestamp', '1767225600'];
     const { status, stdout } = await identify(args);
     expect(stdout).toMatch(/^✗ None of the \d+ known schemes/);
@@ -147,7 +147,7 @@ describe('merchant-payments identify --link', () => {
     expect(asked.length).toBeLessThanOrEqual(10);
   });
 
-  test('invents none where nothing names the checkout', async () => {
+  test('names no field if nothing in the event names the checkout', async () => {
     const { env, content } = await capturePayment({});
     const { status, stdout } = await findLink(content, env);
     expect(stdout).toMatch(/^✗ No field of this event names its checkout session: .*data\.order_id/);

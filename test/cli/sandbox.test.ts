@@ -345,7 +345,7 @@ describe('merchant-payments sandbox --data', () => {
     expect(readdirSync(join(data, '..'))).toEqual(['data.json']);
   });
 
-  test.skipIf(isWindows)('leaves a symbolic link one, and writes to what it leads to', async () => {
+  test.skipIf(isWindows)('keeps a symbolic link, and writes to its target', async () => {
     const data = newData();
     const link = `${data}.link`;
     writeFileSync(`${data}.lock`, ''); // Of a process that was killed before it wrote its number.
@@ -389,7 +389,7 @@ describe('merchant-payments sandbox --products', () => {
 });
 
 describe('the log of merchant-payments sandbox', () => {
-  test('tells resets, clock moves and faults', async () => {
+  test('lists resets, clock moves and faults', async () => {
     const { url, log } = await serve();
     for (const args of [
       ['fault', 'status', '503', '--path', '/v1/products'],
@@ -404,7 +404,7 @@ describe('the log of merchant-payments sandbox', () => {
     );
   });
 
-  test('tells what the customer does, and a tag once', async () => {
+  test('lists what the customer does, and each tag once', async () => {
     const { url, log } = await serve();
     const control = (path: string) => fetch(`${url}/_sandbox${path}`, { method: 'POST' });
     const idOf = async (path: string, body: object) => (await api(url, path, body)).data.id;
@@ -427,7 +427,7 @@ describe('the log of merchant-payments sandbox', () => {
     expect(log().split('checkoutCreated')).toHaveLength(2);
   });
 
-  test('tells each attempt once, with the time until the next one, and a hint once', async () => {
+  test('lists each attempt once, with the time until the next one, and each hint once', async () => {
     const { url: webhook } = await serveStatus(500, 'oh no');
     const { url, log } = await serve(['--webhook-url', webhook]);
     const run = (...args: string[]) => callCommand(args, { SANDBOX_URL: url });

@@ -53,7 +53,7 @@ class ChangingService {
 
 const change = fc.oneof(fc.constant('create' as const), fc.nat(80));
 
-test('products that stay are yielded exactly once, whatever is archived or created meanwhile', async () => {
+test('products that stay in the list are yielded exactly once, even if others are archived or created meanwhile', async () => {
   await check(
     fc.asyncProperty(
       fc.record({

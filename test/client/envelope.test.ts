@@ -74,7 +74,7 @@ describe.each(carriers)('over %s', (_, options) => {
     await expect(call).rejects.toThrow('the body is text/html, not JSON. Check baseUrl.');
   });
 
-  test('good JSON is taken whatever its label', async () => {
+  test('valid JSON is read whatever its content type', async () => {
     service.on('GET /v1/balance', text(JSON.stringify(balance), 200, { 'content-type': 'text/plain' }));
     expect(await payments.balance.retrieve()).toMatchObject({ available: '1250.00' });
   });

@@ -60,7 +60,7 @@ for (const name of [
 vi.resetModules();
 const otherCopy = await import('merchant-payments');
 
-test('the other copy is another', () => {
+test('the other copy of the package has classes of its own', () => {
   expect(otherCopy.PaymentsError).not.toBe(errors.PaymentsError);
 });
 
@@ -85,12 +85,12 @@ test.each([
   new Error('x'),
   new TypeError('x'),
   { name: 'PaymentsError' },
-])('%o is none of ours', (value) => {
+])('%o is no error of the package', (value) => {
   expect(errors.isPaymentsError(value)).toBe(false);
   expect(classesOf(value)).toEqual([]);
 });
 
-test('an object that poses as one of ours, without a class, is not one, and the check does not throw', () => {
+test('an object that only has the fields of an error of the package is none, and the check does not throw', () => {
   const posing: unknown = Object.create({
     [Symbol.for('merchant-payments.error')]: true,
     constructor: undefined,

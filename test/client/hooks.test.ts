@@ -156,18 +156,15 @@ test('an attempt without a response has a request and no response', async () => 
   expect(calls.map(([name]) => name)).toEqual(['request', 'error', 'end']);
 });
 
-test.each(carriers)(
-  'a response that cannot be read whole is one: the hook gets it over %s',
-  async (_, options) => {
-    service.on('GET /v1/balance', text('x'.repeat(9_000_000)));
-    const { hooks, calls } = recordHooks();
-    await expect(createClient({ ...options, hooks }).balance.retrieve()).rejects.toThrow('larger than 8 MiB');
-    expect(calls.map(([name]) => name)).toEqual(['request', 'response', 'error', 'end']);
-    expect(calls[1]?.[1]).toMatchObject({ attempt: 1, status: 200, durationMs: expect.any(Number) });
-  },
-);
+test.each(carriers)('a response whose body breaks off is passed to the hook over %s', async (_, options) => {
+  service.on('GET /v1/balance', text('x'.repeat(9_000_000)));
+  const { hooks, calls } = recordHooks();
+  await expect(createClient({ ...options, hooks }).balance.retrieve()).rejects.toThrow('larger than 8 MiB');
+  expect(calls.map(([name]) => name)).toEqual(['request', 'response', 'error', 'end']);
+  expect(calls[1]?.[1]).toMatchObject({ attempt: 1, status: 200, durationMs: expect.any(Number) });
+});
 
-test('the caller’s own abort is no error of ours: only the hook end is called', async () => {
+test('after an abort by the caller only the hook end is called, not the hook error', async () => {
   const { hooks, calls } = recordHooks();
   const call = createClient({ hooks }).balance.retrieve({ signal: AbortSignal.abort('enough') });
   await expect(call).rejects.toBe('enough');

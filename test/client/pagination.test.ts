@@ -124,7 +124,7 @@ describe.each(carriers)('a list over %s', (_, options) => {
     expect(requestedPages()).toEqual(expected);
   });
 
-  test('of nothing yields nothing', async () => {
+  test('without products yields nothing', async () => {
     service.on('GET /v1/products', pages(0));
     expect(await idsOf(payments.products.list())).toEqual([]);
     const empty = await payments.products.list();
@@ -286,7 +286,7 @@ describe('a list that changes while it is read', () => {
     expect(await idsOf(payments.products.list())).toEqual(['a', 'b', 'c']);
   });
 
-  test('comes to an end when the service says page 1 of every page', async () => {
+  test('ends if the service calls every page page 1', async () => {
     service.on('GET /v1/products', page(['a'], {}), page(['b'], {}), page(['c'], {}));
     expect(await idsOf(payments.products.list())).toEqual(['a', 'b', 'c']);
     expect(requestedPages()).toEqual([1, 2, 3]);

@@ -465,7 +465,7 @@ test.each<[string, (given: never) => Promise<unknown>, string]>([
   ]);
 });
 
-test('a list with null for its parameters is shown a call of it', async () => {
+test('a list with null as parameters is refused with an example of a call', async () => {
   expect(await issuesOf(Reflect.apply(payments.products.list, payments.products, [null]))).toEqual([
     { path: '', message: 'must be an object, as in products.list({ page: 2 }).' },
   ]);

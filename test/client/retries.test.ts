@@ -33,8 +33,8 @@ function clientOf(options: PaymentsClientOptions) {
   return new PaymentsClient({ apiKey: 'service_test_1', baseUrl: 'https://api.example', ...options });
 }
 
-/** Lets the call run through its waits, and tells how it ended. */
-async function errorOf<T>(call: Promise<T>): Promise<T> {
+/** Runs all timers, then returns the call. */
+async function finish<T>(call: Promise<T>): Promise<T> {
   call.catch(() => {});
   await vi.runAllTimersAsync();
   return call;
@@ -60,7 +60,7 @@ test('a last attempt that was not sent says nothing of those before: their outco
     name: 'Mug',
     price: '5',
   });
-  await expect(errorOf(write)).rejects.toMatchObject({
+  await expect(finish(write)).rejects.toMatchObject({
     outcome: 'rejected',
     attempts: 3,
     message: expect.stringMatching(
@@ -70,10 +70,10 @@ test('a last attempt that was not sent says nothing of those before: their outco
   const ends: unknown[] = [];
   const hooks = { end: ({ outcome }: { outcome: string }) => ends.push(outcome) };
   const read = clientOf({ fetch: serviceOf(status(503), refuseConnection).fetch, hooks }).balance.retrieve();
-  await expect(errorOf(read)).rejects.toMatchObject({ outcome: 'unknown', phase: 'connect' });
+  await expect(finish(read)).rejects.toMatchObject({ outcome: 'unknown', phase: 'connect' });
   expect(ends).toEqual(['unknown']);
   await expect(
-    errorOf(clientOf({ fetch: serviceOf(refuseConnection).fetch }).balance.retrieve()),
+    finish(clientOf({ fetch: serviceOf(refuseConnection).fetch }).balance.retrieve()),
   ).rejects.toMatchObject({
     outcome: 'not_sent',
     message: expect.stringMatching(/^GET \/v1\/balance was not sent: /),
@@ -83,17 +83,17 @@ test('a last attempt that was not sent says nothing of those before: their outco
 test('when no attempt succeeds, the last error is thrown and says how many there were', async () => {
   const { fetch, sentAt } = serviceOf(status(503));
   const payments = clientOf({ fetch });
-  const call = errorOf(payments.balance.retrieve());
+  const call = finish(payments.balance.retrieve());
   await expect(call).rejects.toBeInstanceOf(ServerError);
   await expect(call).rejects.toMatchObject({ attempts: 3 });
   expect(sentAt).toHaveLength(3);
 });
 
-test('waits double from 500 ms to 8 s, with full jitter', async () => {
+test('waits between attempts double from 500 ms to 8 s, with full jitter', async () => {
   vi.mocked(Math.random).mockReturnValue(0.999_999_9);
   const { fetch, sentAt } = serviceOf(status(503));
   const payments = clientOf({ fetch, maxRetries: 7 });
-  await expect(errorOf(payments.balance.retrieve())).rejects.toBeInstanceOf(ServerError);
+  await expect(finish(payments.balance.retrieve())).rejects.toBeInstanceOf(ServerError);
   const waits = sentAt.slice(1).map((at, index) => Math.round(at - (sentAt[index] ?? 0)));
   expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000]);
 });
@@ -120,16 +120,16 @@ describe('Retry-After', () => {
     const headers = { 'retry-after': retryAfter, ...(date === undefined ? {} : { date }) };
     const { fetch, sentAt } = serviceOf(status(429, headers), ok(balance));
     const payments = clientOf({ fetch });
-    await errorOf(payments.balance.retrieve());
+    await finish(payments.balance.retrieve());
     expect(sentAt).toEqual([0, wait]);
   });
 
   test.each(['31', '9'.repeat(400), 'Thu, 01 Jan 2026 00:00:31 GMT'])(
-    'of %s is more than anybody waits: the call ends at once and says how long',
+    'of %s is longer than the client waits: the call ends at once and says how long',
     async (retryAfter) => {
       const { fetch, sentAt } = serviceOf(status(429, { 'retry-after': retryAfter }));
       const payments = clientOf({ fetch });
-      const call = errorOf(payments.balance.retrieve());
+      const call = finish(payments.balance.retrieve());
       await expect(call).rejects.toBeInstanceOf(RateLimitError);
       const asked = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : 31_000;
       await expect(call).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe('Retry-After', () => {
   test('of more than the time that is left ends the call at once', async () => {
     const { fetch, sentAt } = serviceOf(status(503, { 'retry-after': '10' }));
     const payments = clientOf({ fetch, totalTimeoutMs: 9000 });
-    await expect(errorOf(payments.balance.retrieve())).rejects.toMatchObject({
+    await expect(finish(payments.balance.retrieve())).rejects.toMatchObject({
       status: 503,
       retryAfterMs: 10_000,
     });
@@ -155,7 +155,7 @@ describe('time limits', () => {
   test('an attempt ends after timeoutMs, and a GET is tried again', async () => {
     const { fetch, sentAt } = serviceOf(neverRespond, ok(balance));
     const payments = clientOf({ fetch, timeoutMs: 1000 });
-    expect(await errorOf(payments.balance.retrieve())).toMatchObject({ currency: 'USD' });
+    expect(await finish(payments.balance.retrieve())).toMatchObject({ currency: 'USD' });
     expect(sentAt).toEqual([0, 1250]);
   });
 
@@ -163,7 +163,7 @@ describe('time limits', () => {
     const { fetch, sentAt } = serviceOf(neverRespond);
     const payments = clientOf({ fetch, maxRetries: 9 });
     const startedAt = performance.now();
-    const call = errorOf(payments.balance.retrieve());
+    const call = finish(payments.balance.retrieve());
     await expect(call).rejects.toBeInstanceOf(TimeoutError);
     await expect(call).rejects.toMatchObject({
       code: 'timeout',
@@ -179,14 +179,14 @@ describe('time limits', () => {
     const { fetch } = serviceOf(neverRespond);
     const payments = clientOf({ fetch, totalTimeoutMs: 5000, maxRetries: 0 });
     const startedAt = performance.now();
-    await expect(errorOf(payments.balance.retrieve())).rejects.toBeInstanceOf(TimeoutError);
+    await expect(finish(payments.balance.retrieve())).rejects.toBeInstanceOf(TimeoutError);
     expect(performance.now() - startedAt).toBe(5000);
   });
 
   test('a write that timed out is sent once, and may have been done', async () => {
     const { fetch, sentAt } = serviceOf(neverRespond);
     const payments = clientOf({ fetch, timeoutMs: 1000 });
-    const call = errorOf(payments.checkouts.create({ productId: 'prod_1' }));
+    const call = finish(payments.checkouts.create({ productId: 'prod_1' }));
     await expect(call).rejects.toMatchObject({
       name: 'TimeoutError',
       scope: 'attempt',
@@ -202,7 +202,7 @@ describe('time limits', () => {
   test('a wait that would pass the total limit is not begun: the call ends with the failure that was met', async () => {
     const { fetch, sentAt } = serviceOf(status(503));
     const payments = clientOf({ fetch, totalTimeoutMs: 200 });
-    const call = errorOf(payments.balance.retrieve());
+    const call = finish(payments.balance.retrieve());
     await expect(call).rejects.toMatchObject({ name: 'ServerError', status: 503, attempts: 1 });
     expect(sentAt).toEqual([0]);
   });
@@ -211,10 +211,10 @@ describe('time limits', () => {
     ['of our own', {}, 200],
     ['of exactly what is left', { 'retry-after': '1' }, 1000],
     ['that Retry-After asks for', { 'retry-after': '1' }, 900],
-  ])('a wait %s that does not fit takes no time', async (_wait, headers, totalTimeoutMs) => {
+  ])('a wait %s that exceeds the time left is not begun', async (_wait, headers, totalTimeoutMs) => {
     const { fetch } = serviceOf(status(429, headers));
     const began = performance.now();
-    await expect(errorOf(clientOf({ fetch, totalTimeoutMs }).balance.retrieve())).rejects.toMatchObject({
+    await expect(finish(clientOf({ fetch, totalTimeoutMs }).balance.retrieve())).rejects.toMatchObject({
       name: 'RateLimitError',
       attempts: 1,
     });
@@ -225,7 +225,7 @@ describe('time limits', () => {
     const { fetch, sentAt } = serviceOf(neverRespond);
     const payments = clientOf({ fetch, timeoutMs: 9000 });
     const call = payments.balance.retrieve({ timeoutMs: 100, totalTimeoutMs: 2000, maxRetries: 1 });
-    await expect(errorOf(call)).rejects.toMatchObject({ attempts: 2, scope: 'attempt' });
+    await expect(finish(call)).rejects.toMatchObject({ attempts: 2, scope: 'attempt' });
     expect(sentAt).toEqual([0, 350]);
   });
 
@@ -234,7 +234,7 @@ describe('time limits', () => {
     const payments = clientOf({ fetch, timeoutMs: 9000 });
     const startedAt = performance.now();
     await expect(
-      errorOf(payments.balance.retrieve({ totalTimeoutMs: 700, maxRetries: 0 })),
+      finish(payments.balance.retrieve({ totalTimeoutMs: 700, maxRetries: 0 })),
     ).rejects.toMatchObject({
       name: 'TimeoutError',
       scope: 'total',
@@ -246,7 +246,7 @@ describe('time limits', () => {
 describe('the retry budget', () => {
   /** Counts the retries of one call while the service is down. */
   async function retriesOf(payments: PaymentsClient) {
-    const error: unknown = await errorOf(payments.balance.retrieve({ maxRetries: 1 })).catch(
+    const error: unknown = await finish(payments.balance.retrieve({ maxRetries: 1 })).catch(
       (reason: unknown) => reason,
     );
     return error instanceof ServerError ? Number(error.attempts) - 1 : Number.NaN;
@@ -260,7 +260,7 @@ describe('the retry budget', () => {
     expect(retries).toBe(50);
 
     respond = ok(balance);
-    for (let call = 0; call < 9; call++) await errorOf(payments.balance.retrieve());
+    for (let call = 0; call < 9; call++) await finish(payments.balance.retrieve());
     respond = status(503);
     expect(await retriesOf(payments)).toBe(0);
 
@@ -268,7 +268,7 @@ describe('the retry budget', () => {
     for (const refusal of [404, 429]) {
       respond = status(refusal);
       for (let call = 0; call < (refusal === 404 ? 1 : 10); call++)
-        await errorOf(payments.balance.retrieve({ maxRetries: 0 })).catch(() => {});
+        await finish(payments.balance.retrieve({ maxRetries: 0 })).catch(() => {});
       respond = status(503);
       expect(await retriesOf(payments)).toBe(1);
       expect(await retriesOf(payments)).toBe(0);
@@ -278,7 +278,7 @@ describe('the retry budget', () => {
   test('never holds more than 50 retries', async () => {
     let respond: () => Response = ok(balance);
     const payments = clientOf({ fetch: async () => respond() });
-    for (let call = 0; call < 100; call++) await errorOf(payments.balance.retrieve());
+    for (let call = 0; call < 100; call++) await finish(payments.balance.retrieve());
     respond = status(503);
     let retries = 0;
     for (let call = 0; call < 60; call++) retries += await retriesOf(payments);

@@ -28,7 +28,7 @@ async function fieldsOfError(call: Promise<unknown>): Promise<string[]> {
   return error.issues.map(({ path }) => path);
 }
 
-test('what create returned deeply equals what list returns for the same product', async () => {
+test('create and list return equal objects for the same product', async () => {
   service.on('POST /v1/products', jsonResponse(created));
   service.on('GET /v1/products', jsonResponse(list));
   const { items } = await payments.products.list();

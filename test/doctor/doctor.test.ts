@@ -38,7 +38,7 @@ const makeReceiver = (how: Verifying) => (delivery: Received) => (holds(delivery
 
 describe('a secret of several prefixes', () => {
   test.each(['test_9f2c4e7a10b35d68c1e4', '9f2c4e7a10b35d68c1e4'])(
-    'is found where %s is used of it',
+    'is found if %s is used of it',
     async (used) => {
       receiver = await listen((delivery) => (holds(delivery, used, {}) ? good : bad));
       const diagnosis = await createSandbox({ webhookSecret: 'whsec_test_9f2c4e7a10b35d68c1e4' }).doctor(
@@ -239,7 +239,7 @@ describe('a receiver that is not reached', () => {
   test.each([
     [{ code: 'ENOTFOUND', error: 'getaddrinfo ENOTFOUND shop' }, 'host_unknown', /does not resolve/],
     [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT', error: 'self-signed certificate' }, 'tls', /TLS/],
-  ])('gives no answer: %j', (sent, code, words) => {
+  ])('is explained by the error of the connection: %j', (sent, code, words) => {
     const finding = findUnreachable(sent, 'https://shop.example/webhooks', undefined);
     expect(finding).toMatchObject({ code, evidence: sent.error });
     expect(`${finding?.problem} ${finding?.fix}`).toMatch(words);

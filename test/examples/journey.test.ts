@@ -54,7 +54,7 @@ test('a product, a checkout, a payment: the signed order.paid arrives over HTTP 
   });
 });
 
-test('what create returned deep-equals what list returns for the same product', async () => {
+test('create and list return equal objects for the same product', async () => {
   const created = await payments.products.create({
     name: 'Plakat „Nordlicht“ 🌌',
     price: '5',

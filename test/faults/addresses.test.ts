@@ -52,7 +52,7 @@ describe.each(carriers)('over %s', (carrier) => {
     await server.close();
   });
 
-  test('what is no id is refused, and nothing is sent', async () => {
+  test('an invalid id is refused, and nothing is sent', async () => {
     const server = await FaultyServer.start(succeed);
     const client = clientOf(carrier, server.url);
     const wrong = [
@@ -154,7 +154,7 @@ describe.each(carriers)('over %s', (carrier) => {
     await server.close();
   });
 
-  test('what is changed after the call was made is not sent', async () => {
+  test('changes after the call was made are not sent', async () => {
     const server = await FaultyServer.start(succeed);
     const client = clientOf(carrier, server.url);
     const metadata = { sku: 'A' };

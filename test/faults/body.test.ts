@@ -215,7 +215,7 @@ test.each(carriers)(
   },
 );
 
-test('of a bomb that has arrived, nothing is decompressed once it is refused, and its connection is closed', async () => {
+test('a decompression bomb is not decompressed further once it is refused, and its connection is closed', async () => {
   const decompress = vi.spyOn(zlib, 'brotliDecompressSync');
   const bomb = brotliCompressSync(Buffer.alloc(16 * 1024 * 1024));
   const server = await FaultyServer.start(respondWith(200, bomb, { 'content-encoding': 'br' }));

@@ -168,7 +168,7 @@ test('no port is forbidden without the option fetch', async () => {
   expect(error).toMatchObject({ phase: 'connect', reason: 'ECONNREFUSED', outcome: 'not_sent' });
 });
 
-test('a fetch whose response was read already is told so', async () => {
+test('the error says so if the fetch returned a response that was read before', async () => {
   const logs = async (response: Response) => {
     await response.text();
     return response;

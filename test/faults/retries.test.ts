@@ -15,7 +15,7 @@ function gaps(requests: readonly { at: number }[]): number[] {
 }
 
 describe.each(carriers)('over %s', (carrier) => {
-  test('what Retry-After asks for is waited for: reads and writes after a 429, reads after a 503', async () => {
+  test('the wait of Retry-After is kept by reads and writes after a 429, and by reads after a 503', async () => {
     const meetings = await Promise.all([
       meet(failFirst(1, askToRetry(429, '1')), carrier, 'GET'),
       meet(failFirst(1, askToRetry(429, '1')), carrier, 'POST'),

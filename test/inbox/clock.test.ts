@@ -7,7 +7,7 @@ beforeEach(() => {
 });
 
 describe('a delivery', () => {
-  it('is worked on at once, also after a long rest, and so is the one that waits for it', async () => {
+  it('is worked on at once, even after a long idle time, and so is the delivery that waits behind it', async () => {
     const { post, calls } = openSqlite({ concurrency: 1 });
     for (const id of ['a', 'b', 'c']) {
       await post(orderPaid(id));

@@ -68,7 +68,7 @@ describe('the file', () => {
     expect(text).not.toContain(secret);
   });
 
-  it('holds nothing of what was purged: it is overwritten', async () => {
+  it('holds no bytes of purged deliveries: they are overwritten', async () => {
     const file = temporaryFile();
     const { inbox, post } = openSqlite({ file });
     await post(orderPaid('ord_1'));
@@ -79,7 +79,7 @@ describe('the file', () => {
       expect(readFileSync(join(dirname(file), name), 'latin1')).not.toContain('19.90');
   });
 
-  it('holds nothing of it although another connection reads meanwhile', async () => {
+  it('holds no bytes of purged deliveries, even if another connection reads meanwhile', async () => {
     const file = temporaryFile();
     const { inbox, post } = openSqlite({ file });
     await post(orderPaid('ord_1'));
@@ -271,7 +271,7 @@ describe('a quarantine that two programs recover at once', () => {
 });
 
 describe('a disk that is full', () => {
-  it('gives 500 and onError, keeps what is stored, and is no harm once there is room', async () => {
+  it('gives 500 and calls onError, keeps stored deliveries, and stores again once there is room', async () => {
     const file = temporaryFile();
     const database = connect(file);
     const { inbox, post, errors, hookCalls, calls } = openSqlite({ database });

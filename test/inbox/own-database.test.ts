@@ -318,7 +318,7 @@ it('a database that was closed before the inbox keeps close() from nothing; onEr
   expect(String(errors.at(-1))).toContain('database is not open');
 });
 
-it('a database that was closed has no transaction to tell of', () => {
+it('a closed database is not reported to have an open transaction', () => {
   const database = connect(':memory:');
   const connection = new Connection(withoutNewMethods(database));
   database.close();
@@ -447,7 +447,7 @@ describe('a COMMIT that fails', () => {
 });
 
 describe('a transaction of the shop that is open while a function ends', () => {
-  it('does not take "done" with it when it is rolled back', async () => {
+  it('keeps the delivery done if it is rolled back', async () => {
     const database = connect(temporaryFile());
     const { inbox, post } = openSqlite({
       database,
@@ -463,7 +463,7 @@ describe('a transaction of the shop that is open while a function ends', () => {
     expect(new Connection(database).hasTransaction()).toBe(false);
   });
 
-  it('puts the next delivery off, and is no error', async () => {
+  it('delays the next delivery without an error', async () => {
     const database = connect(temporaryFile());
     const storing = openSqlite({ database, work: false });
     for (const id of ['ord_1', 'ord_2']) await storing.post(orderPaid(id));

@@ -37,7 +37,7 @@ test.each<[unknown, string]>([
   expect(z.safeParse(durationMs(), given).error?.issues).toMatchObject([{ message }]);
 });
 
-test('a limit is named as it was written', () => {
+test('the message shows a limit as it was written', () => {
   const upToAWeek = durationMs('1s', '7d');
   expect(z.safeParse(upToAWeek, '8d').error?.issues).toMatchObject([
     { message: '"8d" is too long. Pass at most "7d".' },

@@ -6,7 +6,7 @@ afterEach(() => {
   Reflect.deleteProperty(Object.prototype, 'polluted');
 });
 
-test('a clean prototype passes', () => {
+test('an unchanged Object.prototype passes', () => {
   expect(checkPrototype).not.toThrow();
 });
 

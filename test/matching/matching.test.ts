@@ -189,7 +189,7 @@ describe('matchPayments() with trusted returns', () => {
     expect(say(orders, payments, trusted)).toEqual(expected);
   });
 
-  it('takes every unpaid order of the amount for a rival, as payments may have been swapped', () => {
+  it('treats every unpaid order of the amount as a candidate, because payments may have been swapped', () => {
     // A came back and got the payment of B, who ordered later. What is left is A's own: it came before B ordered.
     const left = [order('X'), order('B', { createdAt: at(20) })];
     expect(say(left, [payment('of A')], trusted)).toEqual(['of A for X,B: several_candidates']);

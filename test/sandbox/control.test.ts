@@ -22,7 +22,7 @@ function controlled(options: SandboxOptions = {}) {
 }
 
 describe('control over HTTP, for other languages', () => {
-  test('tells whether it is ready, and all it knows', async () => {
+  test('says whether it is ready, and returns all its data', async () => {
     const { sandbox, control } = controlled();
     expect(await control('GET', '/health')).toMatchObject({ status: 200, body: { status: 'ok' } });
     const { order } = await sandbox.trigger('order.paid');
@@ -88,7 +88,7 @@ describe('control over HTTP, for other languages', () => {
     expect((await control('POST', '/clock', {})).body.error.message).toContain('Send {"advance": "2h"}');
   });
 
-  test('orders faults and takes them back', async () => {
+  test('sets, lists and clears faults', async () => {
     const { sandbox, control } = controlled();
     const balance = () => sandbox.fetch('/v1/balance', { headers: { 'x-api-key': sandbox.apiKey } });
     expect(

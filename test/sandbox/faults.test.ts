@@ -107,7 +107,7 @@ describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
     await sandbox.close();
   });
 
-  test('a delay alone spoils nothing but time', async () => {
+  test('a delay alone changes nothing else of the response', async () => {
     const { sandbox, client } = await open(way);
     sandbox.failNext({ delay: 40 });
     expect((await client.balance.retrieve()).available).toBe('0.00');

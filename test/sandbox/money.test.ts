@@ -142,7 +142,7 @@ async function sendTestEvent(sandbox: Sandbox) {
 }
 
 describe('time', () => {
-  test('a checkout is payable until it expires, and not from then on', async () => {
+  test('a checkout is payable until it expires', async () => {
     const { sandbox } = open({ now: new Date(0) });
     const [first, second] = [await checkout(sandbox), await checkout(sandbox)];
     await sandbox.advanceTime(30 * 60_000 - 1);
@@ -153,7 +153,7 @@ describe('time', () => {
       await expect(sandbox[act](second.url)).rejects.toThrow('has expired. Create another one.');
   });
 
-  test('what falls due on the way is done in order of time', async () => {
+  test('tasks that become due while the clock moves run in order of time', async () => {
     const seen: string[] = [];
     const { sandbox } = open({
       now: new Date(0),

@@ -58,7 +58,7 @@ describe('the payment page', () => {
     expect(await (await other.get()).text()).not.toContain('only-for-those-who-paid');
   });
 
-  it('responds to each state with its status', async () => {
+  it('has an HTTP status for each state', async () => {
     const { sandbox, product, url, get } = await open();
     expect((await get()).status).toBe(200);
     await sandbox.failCheckout(url);

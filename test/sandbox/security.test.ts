@@ -406,13 +406,13 @@ describe('limits', () => {
 });
 
 describe('lifetime', () => {
-  test('importing and making a sandbox starts nothing', () => {
+  test('importing the package and creating a sandbox starts no server and no timer', () => {
     const before = process.getActiveResourcesInfo().length;
     createSandbox();
     expect(process.getActiveResourcesInfo().length).toBe(before);
   });
 
-  test('twenty at once share nothing, and close() ends each', async () => {
+  test('twenty sandboxes share no state, and close() ends each', async () => {
     const many = await Promise.all(Array.from({ length: 20 }, () => createSandbox().listen()));
     expect(new Set(many.map(({ url }) => url)).size).toBe(20);
     await Promise.all(many.map((one) => caller(one, fetch)('POST', '/v1/products', mug)));

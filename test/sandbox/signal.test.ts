@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Signal } from '../../src/sandbox/signal.js';
 
-test('what waits for the first value looks at no other', async () => {
+test('first() looks at no value after the one that fits', async () => {
   const signal = new Signal<number>();
   const seen: number[] = [];
   const look = (value: number) => {
@@ -14,7 +14,7 @@ test('what waits for the first value looks at no other', async () => {
   expect(seen).toEqual([1, 2]);
 });
 
-test('what waits for the first value waits longer than any timer can', async () => {
+test('first() waits longer than the longest timer', async () => {
   const signal = new Signal<number>();
   const first = signal.first((value) => value, Number.POSITIVE_INFINITY, []);
   await new Promise((resolve) => setTimeout(resolve, 20));
@@ -22,7 +22,7 @@ test('what waits for the first value waits longer than any timer can', async () 
   expect(await first).toBe(1);
 });
 
-test('what waits for the first value ends with the time, with a signal, and with an error', async () => {
+test('first() ends with the time, with a signal, and with an error', async () => {
   const signal = new Signal<number>();
   const nothing = () => undefined;
   expect(await signal.first(nothing, 1, [])).toBeUndefined();

@@ -487,7 +487,7 @@ describe('delivery over HTTP', () => {
     expect(times).toEqual(times.toSorted((one, other) => one - other));
   });
 
-  test('takes the Response of another library', async () => {
+  test('accepts a Response of another library', async () => {
     const undici = await import('undici');
     // Its types are not those of the platform's.
     const Other: unknown = undici.Response;

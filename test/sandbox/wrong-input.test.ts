@@ -8,7 +8,7 @@ function call(name: string, ...args: unknown[]) {
   return Promise.resolve().then(() => Reflect.apply(Reflect.get(sandbox, name), sandbox, args));
 }
 
-describe('input that is wrong is named', () => {
+describe('invalid input is named', () => {
   test.each<[string, unknown[], string]>([
     ['completeCheckout', [undefined], 'There is no checkout undefined. Pass the id or the url of one.'],
     ['completeCheckout', ['chk_1'], 'There is no checkout "chk_1".'],

@@ -535,7 +535,7 @@ describe('a response that cannot be used', () => {
     expect(error).toMatchObject({ requestId: 'req_1' });
   });
 
-  test('is one of more than 8 MiB', () => {
+  test('has a body of more than 8 MiB', () => {
     const { error, retriable } = failureOf(write, 'body', 'too_large');
     isJust(error, InvalidResponseError);
     expect(error).toMatchObject({ status: 200, reason: 'too_large', outcome: 'unknown' });

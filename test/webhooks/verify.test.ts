@@ -41,7 +41,7 @@ function signBody(body: string | Buffer, timestamp = minimal.timestamp) {
 const paidBody = (data: object) => JSON.stringify({ type: 'order.paid', data: { ...paid.data, ...data } });
 
 describe('the returned event', () => {
-  it('is there at once: verify() returns no promise that could be forgotten', () => {
+  it('is returned at once: verify() returns no promise', () => {
     expect(verify(good)).toEqual(paid);
   });
 
@@ -674,7 +674,7 @@ describe('options', () => {
     ['secret', secret],
     ['scheme', { verify: () => true }],
     ['order_id', 'ord_forged'],
-  ])('are not believed while Object.prototype has %s', (name, value) => {
+  ])('are refused while Object.prototype has %s', (name, value) => {
     Reflect.set(Object.prototype, name, value);
     const error = attempt(good);
     Reflect.deleteProperty(Object.prototype, name);

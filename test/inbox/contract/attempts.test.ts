@@ -36,7 +36,7 @@ describe('a function that never ends', () => {
     await vi.waitFor(async () => expect((await inbox.stats()).oldestRunningMs).toBeGreaterThan(20));
   });
 
-  it('can be taken its delivery with force: it runs again at once, and the first cannot commit', async () => {
+  it('loses its delivery to retry() with force: the delivery runs again at once, and the first function cannot commit', async () => {
     const attempts: { attempt: number; commit: ContractDelivery['commit'] }[] = [];
     const { inbox, post } = openAt({
       concurrency: 1,

@@ -67,7 +67,7 @@ describe('another content under a known key', () => {
     }
   });
 
-  it('is not what is said of an order whose id looks like the key of what was parked', async () => {
+  it('is not reported for an order whose id looks like the key of a parked delivery', async () => {
     const { inbox, post } = openAt();
     await post(paid('10.00'));
     await post(paid('90.00'));

@@ -71,7 +71,7 @@ describe('retry(), retryParked() and discard()', () => {
     expect(fn).toHaveBeenCalledTimes(6);
   });
 
-  it('leave alone what is running, done or unknown', async () => {
+  it('leave deliveries alone that are running, done or unknown', async () => {
     const { promise, resolve } = withResolvers();
     const { inbox, post } = openAt({ on: { 'order.paid': () => promise } });
     await post(orderPaid('a'));
@@ -83,7 +83,7 @@ describe('retry(), retryParked() and discard()', () => {
     expect([await inbox.retry('nope'), await inbox.discard('nope')]).toEqual([false, false]);
   });
 
-  it('refuse what is no key', async () => {
+  it('refuse an invalid key', async () => {
     const { inbox } = openAt();
     const { retry, discard, get } = inbox;
     for (const [name, method] of Object.entries({ retry, discard, get })) {
@@ -205,7 +205,7 @@ describe('purge()', () => {
     );
   });
 
-  it('and drain() name the parameter that is missing', async () => {
+  it('and drain() name the missing parameter', async () => {
     const { inbox } = openAt();
     await expect(Reflect.apply(inbox.purge, undefined, [])).rejects.toThrow('inbox.purge: olderThan must be');
     await expect(Reflect.apply(inbox.drain, undefined, [])).rejects.toThrow('inbox.drain: forMs is missing');

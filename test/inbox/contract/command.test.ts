@@ -264,7 +264,7 @@ describe('merchant-payments inbox', () => {
     expect(JSON.parse(found.stdout)).toMatchObject({ found: true, scheme });
   });
 
-  it('says how many it does not show', async () => {
+  it('says how many deliveries it does not show', async () => {
     const place = newPlace();
     const { post, inbox } = openAt({ place, keepRefused: 2000 });
     for (let number = 0; number < 102; number++) await post(JSON.stringify({ type: `t${number}`, data: {} }));

@@ -125,7 +125,7 @@ describe('commit(fn)', () => {
     ]);
   });
 
-  it('refuses what is no function', async () => {
+  it('refuses an argument that is no function', async () => {
     const { inbox, post, state } = shop(({ commit }) => Reflect.apply(commit, undefined, ['UPDATE']), []);
     await post(orderPaid('ord_1'));
     await inbox.idle();

@@ -3,7 +3,7 @@ import { orderPaid } from '../inboxes.js';
 import { openAt } from './places.js';
 
 describe('hooks', () => {
-  it('may throw: nothing changes', async () => {
+  it('may throw without an effect on the delivery', async () => {
     const hook = () => {
       throw new Error('log full');
     };

@@ -7,7 +7,7 @@ import { type ContractDelivery, newPlace, openAt, type Place } from './places.js
 const endLease = ({ run }: Place) => run('UPDATE $inbox SET due_at = $past');
 
 describe('inboxes in one place, each as if alone in its process,', () => {
-  it('work on a key one at a time, and do each delivery once', async () => {
+  it('work on one delivery of a key at a time, and do each delivery once', async () => {
     const place = newPlace();
     const running = new Map<string, number>();
     const done: string[] = [];

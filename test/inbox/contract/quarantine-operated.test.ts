@@ -44,7 +44,7 @@ describe('the quarantine', () => {
     expect([calls, (await inbox.stats()).refused]).toEqual([[['ord_1', 1]], 0]);
   });
 
-  it('is emptied of one, of the old, and of all', async () => {
+  it('can be emptied of one entry, of old entries and of all', async () => {
     const place = newPlace();
     const { inbox, post } = openAt({ place });
     for (const id of ['ord_1', 'ord_2', 'ord_3', 'ord_4'])
