@@ -55,8 +55,8 @@ interface Shop {
   flags?: string[];
   env?: NodeJS.ProcessEnv;
   cwd?: string;
-  /** Statements that select what is fulfilled, and what is held. */
-  books: string[];
+  /** Where its books are, and statements that select what is fulfilled, and what is held; or a command of its own. */
+  books: string[] | string;
   orders?: number;
 }
 
@@ -85,6 +85,13 @@ const shops: Record<string, (stores: Stores) => Shop> = {
       "SELECT id AS order_id FROM payments_order_payment WHERE state = 'held'",
     ],
     orders: 50, // so many amounts are near the price
+  }),
+  'the demo shop': ({ file }) => ({
+    program: [node, path('../.examples/shop/server.ts')],
+    flags: ['--inbox', file, '--open', `${node} ${path('../.examples/testing/crash-test.ts')} open`],
+    env: { SHOP_FILE: file },
+    books: `${node} ${path('../.examples/testing/crash-test.ts')}`,
+    orders: 100,
   }),
   'openInbox() on PostgreSQL, two instances': ({ url }) => ({
     program: [node, path('shops/inbox.mjs')],
@@ -155,7 +162,10 @@ for (const [name, shop] of Object.entries(shops))
     const [{ url }, { url: redisUrl }] = through;
     const file = join(folder, `${name.replace(/\W/g, '')}.sqlite`);
     const { program, flags = [], env, cwd, books, orders = 200 } = shop({ file, url, redisUrl });
-    const command = [node, path('books.mjs'), ...books].map((word) => JSON.stringify(word)).join(' ');
+    const command =
+      typeof books === 'string'
+        ? books
+        : [node, path('books.mjs'), ...books].map((word) => JSON.stringify(word)).join(' ');
     const args = ['--json', '--seed', seed, '--orders', process.env.CRASH_ORDERS ?? String(orders)];
     args.push('--webhook-path', '/webhooks', '--books', command, ...flags);
     const began = performance.now();

@@ -8,7 +8,7 @@ import {
   runBooks,
 } from '../crash-test/books.js';
 import { currency, listOrders, makePlan, type OpenOrder, type Plan } from '../crash-test/plan.js';
-import { Program, ProgramError } from '../crash-test/program.js';
+import { answersAt, Program, ProgramError } from '../crash-test/program.js';
 import { type CrashReport, explain, findingInWords, summary } from '../crash-test/report.js';
 import { type Answer, hasSucceeded, runPlan } from '../crash-test/run.js';
 import { runShell } from '../crash-test/shell.js';
@@ -113,6 +113,10 @@ async function test(
   warn(`Seed ${seed}.`);
   const orders = listOrders(given.integer('orders', 20, 10_000) ?? 200, openCommand !== undefined);
 
+  if (url !== undefined && (await answersAt(url))) {
+    const message = `Something answers at ${url} before your program was started. Stop it: it would get the deliveries.`;
+    throw new CannotTest('port_taken', message);
+  }
   const sandbox = await createSandbox({ unspecified: { signature: scheme } }).listen();
   const ports = await portsFor(instances);
   const programs = ports.map(
@@ -130,7 +134,12 @@ async function test(
   try {
     await Promise.all(programs.map((program) => program.waitUntilReady()));
     const env = programEnvironment(sandbox, ports[0]);
-    if (!signal.aborted) await refuseFilledBooks(() => runBooks(booksCommand, env, booksSignal));
+    const inbox = given.text('inbox');
+    const read = async (): Promise<BookLine[]> => [
+      ...(await runBooks(booksCommand, env, booksSignal)),
+      ...(inbox === undefined ? [] : await readParked(inbox)),
+    ];
+    await refuseFilledBooks(read, signal);
     const isOpening = openCommand !== undefined && !signal.aborted;
     const opened = isOpening ? await openOrders(openCommand, orders, env, signal) : orders;
     const plan = makePlan({ seed, orders: opened, instances });
@@ -147,11 +156,6 @@ async function test(
     progress.end();
     if (!signal.aborted && !answers.some(hasSucceeded)) throw noneAcceptedError(answers, programs);
     const sentAt = performance.now();
-    const inbox = given.text('inbox');
-    const read = async (): Promise<BookLine[]> => [
-      ...(await runBooks(booksCommand, env, booksSignal)),
-      ...(inbox === undefined ? [] : await readParked(inbox)),
-    ];
     const books = await readSettledBooks(read, (lines) => isComplete(plan, answers, lines), settleMs, signal);
     const settledMs = Math.round(performance.now() - sentAt);
     if (!signal.aborted && books.length > 0 && books.every(({ isHeld }) => isHeld))
@@ -166,14 +170,16 @@ async function test(
 }
 
 /** Throws if the books are not empty. Orders of an earlier run with this seed have the same ids, so that none would be missing. */
-async function refuseFilledBooks(read: () => Promise<BookLine[]>): Promise<void> {
+async function refuseFilledBooks(read: () => Promise<BookLine[]>, signal: AbortSignal): Promise<void> {
   try {
+    if (signal.aborted) return;
     const [line] = await read();
     if (!line) return;
     const message = `The books have ${line.orderId} before the first delivery. Give your shop an empty database for each run.`;
     throw new CannotTest('books_not_empty', message);
   } catch (error) {
-    if (!(error instanceof BooksCommandError)) throw error;
+    if (!(error instanceof BooksCommandError || error instanceof CommandError)) throw error;
+    if (signal.aborted) return;
     // A shop may make its table with its first order.
     warn(
       `${error.message}\nThat was before the first delivery. The test goes on, and reads the books at the end.`,

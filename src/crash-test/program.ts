@@ -190,7 +190,7 @@ export function signalGroup(child: ChildProcess | undefined, signal: NodeJS.Sign
 }
 
 /** Resolves to true if anything answers over HTTP. A GET is no delivery. */
-function answersAt(url: string): Promise<boolean> {
+export function answersAt(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     const get = request(url, { method: 'GET', agent: false, timeout: 2000 });
     get.on('response', (response) => {

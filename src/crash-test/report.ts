@@ -46,7 +46,7 @@ const explanations: Record<CrashFindingCode, readonly [what: string, cause: stri
     'Compare amount and currency with what is stored, and hold the delivery where they differ: docs/which-order.md.',
   ],
   forged: [
-    'were fulfilled, and nobody paid them',
+    'were fulfilled, and never paid',
     'The signature is not verified, or not before something is written.',
     'Verify the raw body before anything else: docs/webhooks.md.',
   ],
@@ -77,9 +77,10 @@ export function explain(findings: readonly CrashFinding[]): CrashReport['finding
 
 /** Returns a finding in words: its title, and the lines below. */
 export function findingInWords({ code, count, examples, cause, fix }: CrashReport['findings'][number]) {
-  const orders = count === 1 ? '1 order' : `${count} orders`;
+  const [what] = explanations[code];
+  const orders = count === 1 ? `1 order ${what.replaceAll('were', 'was')}` : `${count} orders ${what}`;
   const more = count > examples.length ? [`… and ${count - examples.length} more`] : [];
-  return { title: `${code}: ${orders} ${explanations[code][0]}`, lines: [...examples, ...more, cause, fix] };
+  return { title: `${code}: ${orders}`, lines: [...examples, ...more, cause, fix] };
 }
 
 /** Returns the last line of a report. */
@@ -91,7 +92,7 @@ export function summary(report: CrashReport): string {
   const rest =
     unanswered === 0
       ? ''
-      : ` ${unanswered} never got one: the service may send them again or not, no retries are documented.`;
+      : ` ${unanswered} never got one, and may not be sent again: no retries are documented.`;
   const again = `Run it again with --seed ${seed}.`;
   if (interrupted) return `Interrupted: ${sent}. What is missing from the books was not judged. ${again}`;
   const settled = `The books settled in ${(settledMs / 1000).toFixed(1)} s.`;

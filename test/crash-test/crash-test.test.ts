@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,6 +47,26 @@ describe.skipIf(!isPosix)('the crash test', () => {
     const { ok, findings } = report.parse(JSON.parse(outcome.stdout));
     expect(findings.map((finding) => finding.code)).toContain(code);
     expect([ok, outcome.code]).toEqual([false, 1]);
+  });
+
+  test('prints the lines that docs/crash-test.md shows, with other numbers', async () => {
+    const page = readFileSync('docs/crash-test.md', 'utf8');
+    const blocks = [...page.matchAll(/^```(\w*)\n(.*?)^```$/gms)].filter(([, language]) => language === '');
+    const samples = blocks.map(([, , sample = '']) => linesOf(sample));
+    const outputs = await Promise.all(
+      ['responds_first', 'none'].map((fault) => {
+        const args = shopArguments(fault, mkdtempSync(join(folder, 'docs-')), seed, 100);
+        return runCrashTest(args.filter((arg) => arg !== '--json'));
+      }),
+    );
+    const printed = outputs.map(({ stdout }) => linesOf(stdout));
+    expect(printed).toEqual(
+      samples.map((lines) =>
+        expect.arrayContaining(
+          lines.map((line) => (line.endsWith(' …') ? expect.stringContaining(line.slice(0, -2)) : line)),
+        ),
+      ),
+    );
   });
 
   test('tells several instances apart, and freezes one of them', async () => {
@@ -97,25 +117,24 @@ describe.skipIf(!isPosix)('the crash test', () => {
     expect(outcome.code).toBe(2);
   });
 
-  test('a program whose port is taken says so in its last lines', async () => {
+  test('a port that is taken is named', async () => {
     const taken = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
     await once(taken, 'listening');
     onTestFinished(() => void taken.close());
     const address = taken.address();
     const port = typeof address === 'object' ? address?.port : 0;
     const listens = `require('node:http').createServer().listen(${port}, '127.0.0.1')`;
-    const outcome = await runCrashTest([
-      '--webhook-path',
-      '/',
-      '--books',
-      'true',
-      '--',
-      process.execPath,
-      '-e',
-      listens,
-    ]);
-    expect(outcome.stderr).toContain('EADDRINUSE');
-    expect(outcome.code).toBe(2);
+    const run = (...flags: string[]) =>
+      runCrashTest([...flags, '--json', '--books', 'true', '--', process.execPath, '-e', listens]);
+
+    const byProgram = await run('--webhook-path', '/');
+    expect(JSON.parse(byProgram.stdout).error).toMatchObject({
+      code: 'does_not_start',
+      message: expect.stringContaining('EADDRINUSE'),
+    });
+    const before = await run('--webhook-url', `http://127.0.0.1:${port}/`);
+    expect(JSON.parse(before.stdout).error.code).toBe('port_taken');
+    expect([byProgram.code, before.code]).toEqual([2, 2]);
   });
 
   test.each([
@@ -174,6 +193,17 @@ describe.skipIf(!isPosix)('the crash test', () => {
     expect(code).toBe(130);
   });
 });
+
+/** Returns what a run printed, line by line, without what differs from run to run. */
+function linesOf(output: string): string[] {
+  const lines = output.split('\n').filter((line) => line.trim() !== '' && line !== '  …');
+  return lines.map((line) =>
+    line
+      .replace(/ord_\w+/, 'ord')
+      .replaceAll(/\d+(\.\d+)?/g, '0')
+      .replace(/, SIG\w+ at 0 s/, ''),
+  );
+}
 
 /** Runs the command, and presses Ctrl-C once a file is in the folder. */
 async function interrupt(args: readonly string[], file: string): Promise<{ code: number; stdout: string }> {
