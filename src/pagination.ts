@@ -272,11 +272,11 @@ class ListReader<T extends Item> {
     if (number !== this.#lastTaken + 1) this.#lastCreatedAt = Number.POSITIVE_INFINITY;
     this.#lastTaken = number;
     for (const { createdAt } of items) {
-      const at = Number(createdAt ?? 0);
+      const at = createdAt?.getTime() ?? 0;
       if (at > this.#lastCreatedAt) this.#isNewestFirst = false;
       this.#lastCreatedAt = at;
     }
-    if (taken.some(({ createdAt }) => Number(createdAt ?? 0) >= this.#began)) this.#hasNewItem = true;
+    if (taken.some(({ createdAt }) => (createdAt?.getTime() ?? 0) >= this.#began)) this.#hasNewItem = true;
   }
 
   #changedError(): InvalidResponseError {

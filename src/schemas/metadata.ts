@@ -11,6 +11,7 @@ export type Metadata = Record<string, string>;
 export const metadata = convertedField((value, refuse): Metadata => {
   if (value === undefined || value === null) return {};
   if (typeof value !== 'object') return refuse('expected an object');
+  if (areTexts(value)) return { ...value };
   const given = Object.entries(value).filter(([, entry]) => entry !== null);
   try {
     return Object.fromEntries(
@@ -20,3 +21,7 @@ export const metadata = convertedField((value, refuse): Metadata => {
     return refuse('expected an object that is less deep');
   }
 });
+
+function areTexts(fields: object): fields is Metadata {
+  return Object.values(fields).every((entry) => typeof entry === 'string');
+}
