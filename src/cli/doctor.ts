@@ -85,10 +85,14 @@ export const doctor = command({
 });
 
 async function examine(target: string, given: Flags<Name>, options: DoctorOptions): Promise<Report> {
-  const knows = variable(secretVariable) === undefined && (await isWebhookOfSandbox(given, target));
-  if (given.has('sandbox') || knows) return fromSandbox(given, { ...priceOf(options), target });
+  const webhook = variable(secretVariable) === undefined ? await webhookOfSandbox(given) : undefined;
+  const isOwn = webhook !== undefined && URL.canParse(target) && webhook === new URL(target).href;
+  if (given.has('sandbox') || isOwn) return fromSandbox(given, { ...priceOf(options), target });
   const scheme = readSchemeFlag(given.text('scheme'));
-  const secret = await webhookSecret(' Or pass the address of your sandbox: --sandbox <url>');
+  const or = webhook
+    ? `A running sandbox sends to ${webhook}: to have it examined, pass no URL.`
+    : 'Or pass the address of your sandbox: --sandbox <url>';
+  const secret = await webhookSecret(` ${or}`);
   const problem = secretProblem(secret, scheme ?? {});
   if (problem !== undefined) throw new CommandError(`${secretVariable} ${problem}`);
   try {
@@ -99,13 +103,13 @@ async function examine(target: string, given: Flags<Name>, options: DoctorOption
   }
 }
 
-/** True if a running sandbox sends its events to `target`, which means that the sandbox knows the secret. */
-async function isWebhookOfSandbox(given: Flags<Name>, target: string): Promise<boolean> {
+/** Returns the URL to which a running sandbox sends, and whose secret the sandbox knows; `undefined` if there is none. */
+async function webhookOfSandbox(given: Flags<Name>): Promise<string | undefined> {
   try {
     const { webhook } = await ask<{ webhook: string | null }>(given, ['GET', '/state']);
-    return webhook !== null && new URL(webhook).href === new URL(target).href;
+    return webhook === null ? undefined : new URL(webhook).href;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

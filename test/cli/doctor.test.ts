@@ -194,6 +194,16 @@ describe('merchant-payments doctor', () => {
     expect(stdout).toContain('✓ All good: ');
   });
 
+  test('without a secret, names the webhook of a running sandbox where the URL is another', async () => {
+    const { url } = await makeReceiver({});
+    const sandbox = await sandboxFor(url);
+    const { status, stderr } = await doctor([`${url}-typo`], { SANDBOX_URL: sandbox.url });
+    expect(stderr).toContain(
+      ` A running sandbox sends to ${new URL(url).href}: to have it examined, pass no URL.\n`,
+    );
+    expect(status).toBe(1);
+  });
+
   test.skipIf(isWindows || !isInstalled('python3'))(
     'ends with 130 and no advice by Ctrl-C at the prompt for the secret',
     async () => {
