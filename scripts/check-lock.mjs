@@ -76,7 +76,7 @@ function checkEntry(path, entry) {
     problems.push(`${path} is ${entry.name} under another name`);
 }
 
-/** As Node looks a package up: in the folder's own node_modules, then in those above. */
+/** Looks a package up as Node does: in the folder's own node_modules, then in those above. */
 function resolves(path, name) {
   for (let folder = path; ; folder = folder.replace(/(^|\/)node_modules\/(@[^/]+\/)?[^/]+$/, '')) {
     if (packages[`${folder ? `${folder}/` : ''}node_modules/${name}`]) return true;

@@ -17,7 +17,7 @@ export function writeSnippets(folder, blocks, config) {
   mkdirSync(folder);
   for (const block of blocks) {
     block.name = `${block.file.replace(/[/.]/g, '-')}-${block.line}`;
-    // As many empty lines before it as in its source, so that a message names the right line.
+    // The code gets as many empty lines before it as in its source, so that a message names the right line.
     writeFileSync(`${folder}/${block.name}.ts`, `${'\n'.repeat(block.line)}${block.code}\nexport {};\n`);
   }
   writeFileSync(`${folder}/given.d.ts`, given);

@@ -186,7 +186,7 @@ async function postgres() {
   };
 }
 
-/** As examples/fulfilment/pg-boss.ts has it, with four jobs at a time like the inbox; fetched by the hundred, because it polls. */
+/** Runs the queue of examples/fulfilment/pg-boss.ts, four jobs at a time like the inbox. It fetches a hundred, because it polls. */
 async function pgBoss() {
   const { pool, connectionString, fulfilled, size } = await newDatabase('boss', 'pgboss.%');
   const boss = new PgBoss({ connectionString });

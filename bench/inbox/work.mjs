@@ -29,7 +29,7 @@ const engines = {
       on: { 'order.paid': ({ data }, { commit }) => commit((tx) => insertPaid(tx, data)) },
     });
   },
-  /** As examples/fulfilment/pg-boss.ts has it; fetched by the hundred, because it polls. */
+  /** Runs the queue of examples/fulfilment/pg-boss.ts. It fetches a hundred jobs, because it polls. */
   async 'pg-boss'(pool, connectionString) {
     const boss = new PgBoss({ connectionString, supervise: false, schedule: false });
     boss.on('error', () => {});

@@ -30,7 +30,7 @@ function operations(send) {
 
 export default {
   async 'node-http'({ baseUrl }) {
-    // As the client does it: importing `node:http` as a module would load all of fetch.
+    // This loads `node:http` as the client does, because an import of the module would load all of fetch.
     const http = process.getBuiltinModule('node:http');
     const { hostname, port } = new URL(baseUrl);
     const agent = new http.Agent({ keepAlive: true });

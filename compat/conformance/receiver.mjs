@@ -24,7 +24,7 @@ const faults = {
   'does not look at the timestamp’s age': (delivery) => verify({ ...delivery, toleranceSeconds: Infinity }),
 };
 
-/** As a comparison over the length of what was given would: the rest of the signature is never looked at. */
+/** Compares only as many characters as the given signature has, and never looks at the rest. */
 function completed({ body, headers, secrets: [secret] }) {
   return ([name, value]) => {
     const timestamp = headers.find(([each]) => each === scheme.timestampHeader)?.[1];

@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => postgres?.stop());
 
-/** As many copies of the one delivery that is done. */
+/** Makes copies of the one delivery that is done. */
 const copies = `WITH copied AS (
     INSERT INTO payments_inbox.payments_inbox (key, digest, state, received_at, attempts, finished_at)
       SELECT key || n, digest, state, received_at, attempts, finished_at

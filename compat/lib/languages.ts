@@ -24,7 +24,7 @@ export function missing(language: Language): string | false {
 
 const children: ChildProcess[] = [];
 
-/** With their groups: `go run` and PHP's server leave their children behind, and the test waits for those. */
+/** Ends programs with their groups, because `go run` and PHP's server leave children behind, for which the test would wait. */
 export function stopAll(): void {
   for (const { pid, exitCode } of children) if (pid !== undefined && exitCode === null) process.kill(-pid);
 }

@@ -85,7 +85,7 @@ export async function startMariadb(...databases: string[]): Promise<Server> {
   return { url: `mysql://shop@127.0.0.1:${port}`, stop: () => end(child, 'SIGTERM', folder) };
 }
 
-/** With `primary`, a read-only copy that follows it. Its data are in `folder`, or in a temporary one. */
+/** Starts a server; with `primary`, a read-only copy that follows it. Its data are in `folder`, or in a temporary one. */
 export async function startPostgres(primary?: Postgres, folder = temporaryFolder()): Promise<Postgres> {
   const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
   const version = versions.sort().pop();

@@ -90,7 +90,7 @@ describe('merchant-payments capture', () => {
     const { url, ended, send } = await capture(['--out', 'after-large.json']);
     const socket = await connectTo(url);
     const size = 30 * 1024 * 1024;
-    // As senders do that write the whole body before they read.
+    // Some senders write the whole body before they read.
     socket.write(`POST / HTTP/1.1\r\nhost: a\r\nx-service-signature: ab\r\ncontent-length: ${size}\r\n\r\n`);
     await new Promise((resolve) => socket.write(Buffer.alloc(size), resolve));
     const [head] = await once(socket, 'data');

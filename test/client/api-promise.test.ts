@@ -18,7 +18,7 @@ afterEach(() => {
   expect(unhandled.splice(0)).toEqual([]);
 });
 
-/** Until after the moment at which Node reports rejections that nobody handled. */
+/** Resolves after Node has reported rejections that nobody handled. */
 const waitBriefly = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 describe.each(carriers)('a call over %s', (_, options) => {

@@ -24,7 +24,7 @@ let payments: PaymentsClient;
 const ends: EndFacts[] = [];
 /** The response to the second page, if it differs from the others. */
 let second: Buffer | undefined;
-/** Until the loop was left, the service does not respond to the pages that are in flight. */
+/** The service does not respond to the pages in flight until the loop was left. */
 let left: Promise<void>;
 let respond: () => void;
 

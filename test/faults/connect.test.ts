@@ -1,9 +1,8 @@
 import dns from 'node:dns';
 import { Socket } from 'node:net';
-import tls from 'node:tls';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { succeed } from '../helpers/bodies.js';
-import { Authority } from '../helpers/certificate.js';
+import { Authority, trustAuthority } from '../helpers/certificate.js';
 import { closeSocket, FaultyServer } from '../helpers/faulty-server.js';
 import {
   type Carrier,
@@ -148,16 +147,8 @@ function answerLookup(problem: Error | null, addresses: string[] = []) {
 
 const authority = new Authority('Authority');
 
-/** Certificates are checked against this authority and no other, as if the system knew it. */
-function trustAuthority(): void {
-  const { createSecureContext } = tls;
-  vi.spyOn(tls, 'createSecureContext').mockImplementation((options) =>
-    createSecureContext({ ...options, ca: authority.identity.cert }),
-  );
-}
-
 describe('a certificate that cannot be trusted', () => {
-  beforeEach(trustAuthority);
+  beforeEach(() => trustAuthority(authority));
   const certificates = [
     [
       'of an unknown authority',

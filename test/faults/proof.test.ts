@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import tls from 'node:tls';
 import type { PaymentsClientOptions } from 'merchant-payments';
 import nodeFetch from 'node-fetch';
 import { fetch as undiciFetch } from 'undici';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { succeed } from '../helpers/bodies.js';
-import { Authority } from '../helpers/certificate.js';
+import { Authority, trustAuthority } from '../helpers/certificate.js';
 import { FaultyServer, resetSocket } from '../helpers/faulty-server.js';
 import { call, clientOf, expectNoTrace, settle, watch } from '../helpers/meeting.js';
 import { deadPort } from '../helpers/ports.js';
@@ -22,14 +21,6 @@ const carriers: [string, PaymentsClientOptions['fetch']][] = [
 
 const authority = new Authority('Authority');
 
-/** Certificates are checked against this authority and no other, as if the system knew it. */
-function trustAuthority(): void {
-  const { createSecureContext } = tls;
-  vi.spyOn(tls, 'createSecureContext').mockImplementation((options) =>
-    createSecureContext({ ...options, ca: authority.identity.cert }),
-  );
-}
-
 async function failureOfPost(baseUrl: string, fetch: PaymentsClientOptions['fetch']) {
   const { error } = await settle(call(clientOf('http', baseUrl, { fetch }), 'POST'));
   expectNoTrace(error);
@@ -43,7 +34,7 @@ describe.each(carriers)('over %s', (_name, fetch) => {
   });
 
   test('a POST to a stranger with a certificate of its own was not sent', async () => {
-    trustAuthority();
+    trustAuthority(authority);
     const server = await FaultyServer.start(succeed, { identity: new Authority('localhost').identity });
     const error = await failureOfPost(`https://localhost:${server.port}`, fetch);
     expect(error).toMatchObject({ reason: 'DEPTH_ZERO_SELF_SIGNED_CERT', outcome: 'not_sent', attempts: 1 });
@@ -74,7 +65,7 @@ describe.each(carriers.filter(([, fetch]) => fetch === undefined || fetch === no
     ])(
       'a POST after which TLS fails by bytes %s may have been done, and is sent once',
       async (_title, head, reason) => {
-        trustAuthority();
+        trustAuthority(authority);
         const clients = new Set<Socket>();
         const disturb = () => {
           for (const socket of clients) socket.write(Buffer.from([...head, ...Array(20).fill(7)]));
@@ -100,7 +91,7 @@ describe.each(carriers.filter(([, fetch]) => fetch === undefined || fetch === no
   },
 );
 
-/** As undici and node-fetch report a kept connection whose host is gone. compat/transport meets the real thing. */
+/** The error of undici and node-fetch for a kept connection whose host is gone. compat/transport meets the real thing. */
 test.each([
   ['undici', () => new TypeError('fetch failed', { cause: systemError({ syscall: 'read' }) })],
   ['node-fetch', () => systemError({ erroredSysCall: 'read', type: 'system' })],

@@ -1,4 +1,6 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import tls from 'node:tls';
+import { vi } from 'vitest';
 
 /** A key and its certificate as PEM text, made on the spot: nothing to install and nothing that expires. */
 export interface Identity {
@@ -39,6 +41,14 @@ export class Authority {
     });
     return { key: pemOfKey(keys.privateKey), cert: pem(der) };
   }
+}
+
+/** Has certificates checked against this authority and no other, as if the system knew it. The spy ends with the test. */
+export function trustAuthority({ identity }: Authority): void {
+  const { createSecureContext } = tls;
+  vi.spyOn(tls, 'createSecureContext').mockImplementation((options) =>
+    createSecureContext({ ...options, ca: identity.cert }),
+  );
 }
 
 interface Certificate {

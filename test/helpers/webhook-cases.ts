@@ -23,10 +23,10 @@ export interface Case {
   id: string;
   title: string;
   body: { vector?: string; base64?: string; js?: string };
-  /** Of JavaScript's cases alone. */
+  /** Present only in the cases of JavaScript. */
   bodyForm?: string;
   headers: [string, HeaderText][];
-  /** Of JavaScript's cases alone. */
+  /** Present only in the cases of JavaScript. */
   headersForm?: string;
   secret: unknown;
   clock: number;

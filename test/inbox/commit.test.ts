@@ -5,7 +5,7 @@ import { connect, openSqlite, orderPaid, temporaryFile } from './inboxes.js';
 
 const insert = (db: SqliteDatabase) => db.prepare("INSERT INTO paid VALUES ('ord_1')").run();
 
-/** As JavaScript sees it, and TypeScript where the result of the function is not known. */
+/** The type that JavaScript sees, and TypeScript if the result of the function is not known. */
 type Commit = (fn: (db: SqliteDatabase) => unknown) => unknown;
 
 /** The tests of commit() on both stores are in contract/. */

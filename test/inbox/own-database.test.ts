@@ -10,7 +10,7 @@ import { SqliteStore } from '../../src/inbox/sqlite-store.js';
 import { hasMethods } from '../../src/input/functions.js';
 import { connect, openSqlite, orderPaid, received, runTimers, temporaryFile } from './inboxes.js';
 
-/** As Node 22.13 to 22.15 have it: without `isTransaction`. */
+/** Returns the database as Node 22.13 to 22.15 have it, without `isTransaction`. */
 function withoutNewMethods(database: SqliteDatabase): SqliteDatabase {
   return {
     exec: (sql) => database.exec(sql),
@@ -51,7 +51,7 @@ it('the option `database` takes a DatabaseSync of the oldest and of the newest t
   expectTypeOf<OfNode22>().toExtend<Given>();
   expectTypeOf<OfNode26>().toExtend<Given>();
   expectTypeOf<OfNode26>().toExtend<SqliteDatabase>();
-  // As better-sqlite3 has it: without setReadBigInts(), and with rows that are unknown.
+  // The type of better-sqlite3 has no setReadBigInts(), and its rows are unknown.
   type OtherStatement = Omit<ReturnType<OfNode22['prepare']>, 'setReadBigInts'>;
   expectTypeOf<{ exec(): void; close(): void; prepare(): OtherStatement }>().not.toExtend<Given>();
 });

@@ -4,7 +4,7 @@ import { hasChanged } from '../../src/inbox/postgres.js';
 const changed = [{ id: '5' }];
 const count = { changed: 1, none: 0 };
 
-/** As each returns them for an UPDATE ... RETURNING id of one row, and of none. */
+/** The results of each driver for an UPDATE ... RETURNING id of one row, and of none. */
 const results: [driver: string, changed: unknown, none: unknown][] = [
   ['pg, Knex, Drizzle', { rows: changed, rowCount: 1 }, { rows: [], rowCount: 0 }],
   ['pg with rowMode array', { rows: [['5']] }, { rows: [] }],

@@ -9,7 +9,7 @@ interface Shown {
 }
 
 const errorWith = (shown: Shown) => Object.assign(new Error('failed'), shown);
-/** As a `fetch` wraps it. */
+/** Wraps an error as `fetch` does. */
 const wrapError = (shown: Shown) => new TypeError('fetch failed', { cause: errorWith(shown) });
 const groupErrors = (...shown: Shown[]) => Object.assign(new AggregateError(shown.map(errorWith)), shown[0]);
 

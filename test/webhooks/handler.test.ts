@@ -115,7 +115,7 @@ describe('the response is', () => {
   });
 });
 
-/** As a query of postgres.js is: its own methods run it. */
+/** A query like those of postgres.js, which its own methods run. */
 class LazyPromise extends Promise<void> {
   static override readonly [Symbol.species] = Promise;
   // biome-ignore lint/suspicious/noThenProperty: it is one.
@@ -145,7 +145,7 @@ describe('the raw body', () => {
       pull(controller) {
         pulled += 1;
         controller.enqueue(new Uint8Array(100_000));
-        // So that the test fails, and does not fill the memory, where reading goes on.
+        // The limit makes the test fail instead of filling the memory if reading goes on.
         if (pulled === 400) controller.close();
       },
       cancel,
@@ -268,7 +268,7 @@ describe('the raw body', () => {
     ['a call without a request', undefined, 'no request was passed'],
     ["Hono's context", { req: { raw: delivery() } }, 'c.req.raw'],
     ['an event of SvelteKit, or a context of Astro', { request: delivery(), params: {} }, 'Pass its request'],
-    // As h3 2 has it: it looks like a request without a body.
+    // The event of h3 2 looks like a request without a body.
     ['an event of h3 2', new H3Event(), 'a Fetch Request, and was passed H3Event. Pass its req: event.req'],
     ['a node request', { method: 'POST', headers: { host: 'shop.example' } }, 'nodeHandler'],
   ])('cannot come from %s: the error names what to pass', async (_form, given, fix) => {

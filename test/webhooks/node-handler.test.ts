@@ -180,7 +180,7 @@ async function serveWrapped(wrap: Wrap, isRead = true) {
   const server = createServer(async (request, response) => {
     const body = isRead ? await readAll(request) : Buffer.alloc(0);
     await Reflect.apply(receive, undefined, wrap(request, response, body));
-    // As Koa, h3 and AdonisJS do once a route has returned.
+    // Koa, h3 and AdonisJS do this once a route has returned.
     if (!response.writableEnded) response.writeHead(404).end('{}');
   });
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));

@@ -969,7 +969,7 @@ function throwingProxy(): object {
   return new Proxy({}, { get: refuse, has: refuse, ownKeys: refuse, getPrototypeOf: refuse });
 }
 
-/** Of the fields, `verify()` reads this one only for a better message. */
+/** Returns an object whose field throws. `verify()` reads this field only for a better message. */
 function throwingField(name: string): object {
   const get = () => {
     throw new TypeError('touched');

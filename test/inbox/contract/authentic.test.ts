@@ -150,7 +150,7 @@ describe('an authentic event that cannot be read', () => {
     expect(await inbox.list()).toMatchObject([{ key: invalidKey(body), state: 'parked' }]);
   });
 
-  /** As a later version reads it. */
+  /** Reads the delivery as a later version does. */
   function laterVersion() {
     const { readEvent } = reading;
     vi.spyOn(reading, 'readEvent').mockImplementation((body) =>

@@ -105,7 +105,7 @@ test('an order that is reserved again keeps its amount, so that a second checkou
   await expect(buy(book, 'A')).rejects.toMatchObject({ code: 'order_conflict', message: /"A" is paid/ });
   expect(await buy(book, 'B')).toBe('19.89');
   await expect(buy(book, 'B', 30, '25.00')).rejects.toMatchObject({ code: 'order_conflict' });
-  // Once another order may have it, it gets another one.
+  // The order gets another amount once another order may have the first one.
   await pass(book.place, 3 * hour);
   expect(await buy(book, 'B')).toBe('19.88');
 });

@@ -50,7 +50,7 @@ export interface Place {
   open(options: ContractOptions): Inbox;
   /** Opens an order book. `dies` is called before each statement of its own transactions: if it throws, the process died there. */
   openBook(options?: BookOptions, dies?: () => void): ContractBook;
-  /** As another program: $inbox, $paid, $order and $order_payment are the tables, $past is long ago. */
+  /** Runs SQL as another program does: $inbox, $paid, $order and $order_payment are the tables, $past is long ago. */
   run(sql: string): Promise<Record<string, unknown>[]>;
   /** Inside commit(): writes into `paid`. */
   pay(db: SqliteDatabase | PostgresClient): unknown;
@@ -189,7 +189,7 @@ export function openAt(
   return openAndRecord((noting) => place.open({ ...noting, ...options }), alone);
 }
 
-/** Until every delivery is in one of these states, and no function runs. */
+/** Resolves when every delivery is in one of these states, and no function runs. */
 export async function waitForStates(inbox: Inbox, states: readonly string[]): Promise<void> {
   await vi.waitFor(
     async () => {
