@@ -74,10 +74,15 @@ const toCommonJs: OutputPlugin = {
   },
 };
 
-/** Lines that are short do not cut strings in two: Rollup's plugin for CommonJS indents what follows, within the string too. */
+/**
+ * Lines that are short do not cut strings in two: Rollup's plugin for CommonJS indents what follows, within the string too. A table
+ * of long strings has a line for each of its rows.
+ */
 const stringsWhole: OutputPlugin = {
   name: 'strings-whole',
-  renderChunk: (code) => ({ code: code.replace(/(?<!\\)((?:\\\\)*)\\\n/g, '$1') }),
+  renderChunk: (code) => ({
+    code: code.replace(/(?<!\\)((?:\\\\)*)\\\n/g, '$1').replace(/"\],(?=\w+:\[")/g, '"],\n'),
+  }),
 };
 
 /**
