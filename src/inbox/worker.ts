@@ -274,9 +274,10 @@ export class Worker {
   }
 }
 
-/** True during a build of Next.js, which loads the modules of an app, and must not fulfil anything. */
+/** True during a build of Next.js or SvelteKit, which load the modules of an app, and must not fulfil anything. */
 export function isBuilding(): boolean {
-  return process.env.NEXT_PHASE === 'phase-production-build';
+  const { NEXT_PHASE, SVELTEKIT_FORK } = process.env;
+  return NEXT_PHASE === 'phase-production-build' || SVELTEKIT_FORK === 'true';
 }
 
 /** Returns the workers of the inboxes that are open in this process. */

@@ -28,11 +28,14 @@ it('an inbox goes on working after the one opened last was closed, whatever it w
   await vi.waitFor(() => expect(old.calls).toEqual([['ord_2', 1]]));
 });
 
-describe('while Next.js builds', () => {
+describe.each([
+  ['Next.js', 'NEXT_PHASE', 'phase-production-build'],
+  ['SvelteKit', 'SVELTEKIT_FORK', 'true'],
+])('while %s builds', (_name, variable, value) => {
   it('nothing is worked on, and no timer keeps the build alive; afterwards it is', async () => {
     const file = temporaryFile();
     await openSqlite({ file, work: false }).post(orderPaid('ord_1'));
-    vi.stubEnv('NEXT_PHASE', 'phase-production-build');
+    vi.stubEnv(variable, value);
     vi.useFakeTimers();
     const building = openSqlite({ file });
     expect(vi.getTimerCount()).toBe(0);
@@ -42,7 +45,7 @@ describe('while Next.js builds', () => {
       await inbox.drain({ forMs: '10s' });
     expect(await building.inbox.stats()).toMatchObject({ pending: 1, running: 0 });
     expect(building.calls).toEqual([]);
-    vi.stubEnv('NEXT_PHASE', 'phase-production-server');
+    vi.stubEnv(variable, undefined);
     const serving = openSqlite({ file });
     await serving.inbox.idle();
     expect(serving.calls).toEqual([['ord_1', 1]]);
