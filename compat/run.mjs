@@ -46,6 +46,7 @@ const parts = {
   shops: [...tests, 'shops/shops.test.ts'],
   doctor: [...tests, 'doctor/doctor.test.ts', 'doctor/languages.test.ts'],
   next: ['next/run.mjs'],
+  applications: ['applications/run.mjs'],
   sandbox: ['sandbox/run.mjs'],
 };
 

@@ -93,7 +93,7 @@ test('Koa: the request and response of ctx, before the body parser and after it'
   await receives(createServer(parsed.callback()));
 });
 
-test('h3 1, which Nuxt 3 and 4 have: as Fetch route, and as listener that is returned', async () => {
+test('h3 1: as Fetch route, and as listener that is returned', async () => {
   const app = h3.createApp();
   const [receive, listen] = [fetched(), listened()];
   app.use(
@@ -143,9 +143,9 @@ test('AdonisJS: the request and response of the context, with its body parser an
   }
 });
 
-// SvelteKit, Astro and React Router are not installed: these are the routes of their pages, called with what they document.
-test('SvelteKit, Astro, React Router: the request of the event', async () => {
+// React Router is not installed: this is its route, called with what it documents.
+test('React Router: the request of the arguments', async () => {
   const receive = fetched();
-  const POST = ({ request }: { request: Request }) => receive(request);
-  await receivesAt((init) => POST({ request: new Request('http://shop.example/webhooks', init) }));
+  const action = ({ request }: { request: Request }) => receive(request);
+  await receivesAt((init) => action({ request: new Request('http://shop.example/webhooks', init) }));
 });

@@ -1,0 +1,3 @@
+import '../utils/inbox.ts';
+
+export default defineNitroPlugin(() => {});

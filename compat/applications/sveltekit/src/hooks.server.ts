@@ -1,0 +1,3 @@
+import { inbox } from './lib/server/inbox.ts';
+
+process.on('sveltekit:shutdown', () => inbox.close());
