@@ -7,14 +7,14 @@ export const copy = actionAt(
   {
     name: 'copy',
     summary:
-      'copies deliveries, quarantine and order book into another inbox: from a file to PostgreSQL, or back',
+      'copies deliveries, refused deliveries and order book into another inbox: from a file to PostgreSQL, or back',
     usage: ` --to <file>|<postgres://…>
 
-Stop the server of the source first. That of the copy may store webhooks with work: false, and takes no orders until the copy
-is made. What is running is pending in the copy. A key that is there already is left as it is, but what has never run there
-is done if the source has done it; an order or payment of the book takes over what has happened to it since. The exit code
-is 1 if open orders ask for the same amount, or if a delivery has run in both. The source is not changed. Between two
-databases, --schema is that of both.`,
+Stop the server of the source first. Until the copy is made, the server of the copy may store webhooks with work: false, and
+takes no orders. A delivery that is running in the source is pending in the copy. A delivery that the copy already has stays as
+it is, but is done if the source has done it and the copy has never run it. An order or payment that the copy already has
+takes over what has happened to it since. The exit code is 1 if open orders ask for the same amount, or if a delivery has
+run in both. The source is not changed. Between two PostgreSQL databases, --schema is the schema of both.`,
     example: ' --to postgres://user@db.example/shop',
     flags: { to: ['<place>', 'the file or URL of the other inbox, which is made if there is none'] },
   },

@@ -86,7 +86,7 @@ export const showOne = action({
 
 export const retry = action({
   name: 'retry',
-  summary: 'makes deliveries due now, with all their retries; a running server takes them up',
+  summary: 'makes deliveries due now, with all their retries again; a running server runs them',
   usage: ' <key> [--force] | --parked | --pending',
   example: ' --pending',
   flags: {

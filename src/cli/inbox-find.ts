@@ -19,9 +19,9 @@ export const find = actionAt(
     summary: 'finds one order, its payment, and what may be its payment: for a customer who says "I paid"',
     usage: ` <id>
 
-The id is of an order in the order book, or of a payment. Any other value that may stand in an event is searched for too, such
-as an e-mail address. If there is such an order, payments of its amount are listed that came since it was reserved, with
-deliveries that are not done and refused ones. The exit code is 1 if nothing is found.`,
+Pass the id of an order in the order book or of a payment, or another value of an event, such as an e-mail address. For an
+order, it also lists what may be its payment: payments of its amount since it was reserved, deliveries that are not done, and
+refused deliveries. The exit code is 1 if nothing is found.`,
     example: ' 7',
     words: 1,
   },

@@ -24,7 +24,7 @@ export const decideHeld = actionAt(
     flags: {
       decide: [
         '<payment>',
-        'credits this payment to --order, even before its webhook arrives; fulfil it by hand, or call book.decide() in your code instead',
+        'credits this payment to --order, even before its webhook arrives; fulfil the order by hand, or call book.decide() in your code instead',
       ],
       order: ['<order>', 'with --decide: the id of the order in your shop'],
       dismiss: ['<payment>', 'marks this payment as one for no order, as after a refund'],

@@ -11,7 +11,7 @@ import { CommandError, paragraphs, refuseUnless, verdict } from './terminal.js';
 
 export const listRefused = action({
   name: 'refused',
-  summary: 'lists the quarantine, finds the scheme that signed it, or empties it',
+  summary: 'lists refused deliveries, finds the scheme that signed them, or deletes them',
   usage: `
        merchant-payments inbox <file>|<postgres://…> refused --identify [--url <url>] [--scheme '{…}']
        merchant-payments inbox <file>|<postgres://…> refused --discard [<id> | --older-than 30d | --all]`,
@@ -70,7 +70,7 @@ export const listRefused = action({
 
 export const recoverRefused = action({
   name: 'recover',
-  summary: 'verifies the quarantine again, and stores what is authentic',
+  summary: 'verifies refused deliveries again, and stores those that are authentic',
   usage: " [--scheme '{…}'] [--tolerance 2h]",
   example: ' --scheme scheme.json',
   flags: {

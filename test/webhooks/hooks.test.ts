@@ -5,7 +5,7 @@ const secret = 'whsec_merchant_test_7Qm2xV9c';
 const paid = '{"type":"order.paid","data":{"order_id":"ord_1001","amount":"19.90","currency":"USD"}}';
 const key = 'order.paid:ord_1001';
 
-/** Hooks that note what they are hookCalls. */
+/** Hooks that note what they are told. */
 function recordHooks() {
   const hookCalls: [name: string, facts: object][] = [];
   const hooks: WebhookHooks = {

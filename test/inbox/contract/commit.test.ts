@@ -3,7 +3,7 @@ import type { Duration } from '../../../src/inbox/index.js';
 import { orderPaid, withResolvers } from '../inboxes.js';
 import { type ContractDelivery, isPostgres, newPlace, openAt, type Place } from './places.js';
 
-/** An inbox whose function does as it is hookCalls, beside a table of the shop's. */
+/** An inbox whose function does as it is told, beside a table of the shop's. */
 function shop(fulfil: (delivery: ContractDelivery, place: Place) => unknown, retries: Duration[] = ['1ms']) {
   const place = newPlace();
   const all = openAt({

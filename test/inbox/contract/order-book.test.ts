@@ -313,11 +313,11 @@ test('the command lists what is held with its candidates, decides and dismisses'
     { payment: { id: 'ord_2' } },
   ]);
   expect(listHeld('--decide', 'ord_1', '--order', 'A').stdout).toMatch(
-    /credited to order A\s.*Your shop is not hookCalls, .*: fulfil it by hand\.\n$/s,
+    /credited to order A\s.*Your shop is not told, .*: fulfil it by hand\.\n$/s,
   );
   expect(await book.runWithin(({ decide }) => decide('ord_1', 'A'))).toEqual([]);
   expect(listHeld('--help').stdout.replace(/\s+/g, ' ')).toMatch(
-    /--decide <payment> .*fulfil it by hand, or call book\.decide\(\) in your code instead/,
+    /--decide <payment> .*fulfil the order by hand, or call book\.decide\(\) in your code instead/,
   );
   expect(listHeld('--dismiss', 'ord_2')).toMatchObject({
     status: 0,

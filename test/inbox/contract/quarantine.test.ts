@@ -344,7 +344,7 @@ describe('the quarantine', () => {
     });
   });
 
-  it('keeps a delivery before onError is hookCalls, which may never return', async () => {
+  it('keeps a delivery before onError is told, which may never return', async () => {
     const { inbox, post } = openAt({ onError: () => new Promise(() => {}) });
     void post(orderPaid('o'), signOtherwise(orderPaid('o')));
     await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ refused: 1 }));
