@@ -115,7 +115,8 @@ function listProcesses(): (readonly number[])[] {
 function findParent(id: string): number {
   try {
     // The name, in parentheses, may itself contain spaces and parentheses. After it come the state and the parent.
-    return Number(/.*\) \S (\d+)/s.exec(readFileSync(`/proc/${id}/stat`, 'utf8'))?.[1]);
+    const stat = readFileSync(`/proc/${id}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')')).split(' ')[2]);
   } catch {
     return Number.NaN; // It has ended.
   }
