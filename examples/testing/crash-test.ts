@@ -8,7 +8,8 @@
 import { text } from 'node:stream/consumers';
 import { openDatabase } from '../shop/database.ts';
 
-const shop = `http://localhost:${process.env.PORT}`; // which the crash test sets
+const { PORT = '' } = process.env; // which the crash test sets
+const shop = `http://localhost:${PORT}`;
 const database = openDatabase(process.env.SHOP_FILE || 'shop.sqlite');
 const print = (sql: string): void => {
   for (const row of database.prepare(sql).all()) console.log(JSON.stringify(row));
