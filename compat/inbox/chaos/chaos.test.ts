@@ -217,13 +217,14 @@ async function run(programs: readonly Program[], faults: readonly Fault[]): Prom
   let delivered = 0;
   let over = 0;
   let isSent = false;
+  const stop = new AbortController();
   const isAhead = (parts: number) => delivered * faults.length > parts * plan.deliveries.length;
   const sending = runPlan({
     plan,
     programs,
     secret,
     scheme: {},
-    signal: new AbortController().signal,
+    signal: stop.signal,
     onProgress: async (count) => {
       delivered = count;
       while (isAhead(over + 1) && over < faults.length) await wait(10);
@@ -241,7 +242,10 @@ async function run(programs: readonly Program[], faults: readonly Fault[]): Prom
       faultTimes.push(`${fault.name} ${from} to ${seconds()}`);
       over++;
     }
-  })();
+  })().catch((error: unknown) => {
+    stop.abort(); // nothing more is sent once a fault could not be made
+    throw error;
+  });
   const [answers] = await Promise.all([sending, failing]);
   const count = (signal: string) => answers.filter(({ kill }) => kill?.signal === signal).length;
   console.log(
