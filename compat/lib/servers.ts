@@ -124,7 +124,12 @@ export async function startPostgres(primary?: Postgres, folder = temporaryFolder
   };
   const signalAll = (signal: string) => {
     const pids = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ');
-    for (const pid of [child.pid, ...pids]) process.kill(Number(pid), signal);
+    for (const pid of [child.pid, ...pids])
+      try {
+        process.kill(Number(pid), signal);
+      } catch {
+        // This backend has ended; the others must still go on.
+      }
   };
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
