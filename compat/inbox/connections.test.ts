@@ -52,20 +52,24 @@ async function timed<Result>(work: Promise<Result>): Promise<[result: Result, se
   return [await work, (performance.now() - startedAt) / 1000];
 }
 
+/** Leads the name of the writer to the reader for five seconds, and sends deliveries before, meanwhile and after: each gets 200. */
+async function failOver(shop: Shop, cutter: Cutter, standby: Postgres): Promise<void> {
+  assert.equal(await shop.post('before'), 200);
+  cutter.leadTo(standby.url);
+  cutter.cutAll();
+  const meanwhile = deliver(shop, 'meanwhile', 10, 500);
+  await wait(5000);
+  cutter.leadTo(postgres.url);
+  assert.deepEqual(new Set(await meanwhile), new Set([200]));
+  assert.deepEqual(new Set(await deliver(shop, 'after', 20, 50)), new Set([200]));
+}
+
 test('after a failover, connections to a server that is now read-only are dropped, and no delivery is refused', async () => {
   const standby = await startPostgres(postgres);
   try {
     const cutter = await newCutter(postgres.url);
     const shop = open(cutter.url, { config: { idleTimeoutMillis: 0 } });
-    assert.equal(await shop.post('before'), 200);
-    // The name of the writer leads to the reader for five seconds.
-    cutter.leadTo(standby.url);
-    cutter.cutAll();
-    const meanwhile = deliver(shop, 'meanwhile', 10, 500);
-    await wait(5000);
-    cutter.leadTo(postgres.url);
-    assert.deepEqual(new Set(await meanwhile), new Set([200]));
-    assert.deepEqual(new Set(await deliver(shop, 'after', 20, 50)), new Set([200]));
+    await failOver(shop, cutter, standby);
     await shop.inbox.idle();
     assert.equal((await shop.inbox.stats()).done, 31);
     await shop.close();
@@ -80,14 +84,7 @@ test('after a failover behind PgBouncer that checks its connections, no delivery
   const bouncer = await startPgBouncer(cutter.url);
   try {
     const shop = open(bouncer.url, { work: false });
-    assert.equal(await shop.post('before'), 200);
-    cutter.leadTo(standby.url);
-    cutter.cutAll();
-    const meanwhile = deliver(shop, 'meanwhile', 10, 500);
-    await wait(5000);
-    cutter.leadTo(postgres.url);
-    assert.deepEqual(new Set(await meanwhile), new Set([200]));
-    assert.deepEqual(new Set(await deliver(shop, 'after', 20, 50)), new Set([200]));
+    await failOver(shop, cutter, standby);
     await shop.close();
   } finally {
     await bouncer.stop();
