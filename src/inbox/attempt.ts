@@ -230,16 +230,11 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
     let outcome = '';
     try {
       const lastError = await textOf(error);
-      if (isTaken(state)) return;
-      const isOwn =
+      const settle = () =>
         delayMs === null
-          ? await settleAsParked(lastError)
-          : await store.settle(claim, {
-              state: 'pending',
-              waitMs: delayMs,
-              ...(isBusy ? {} : { lastError }),
-            });
-      if (!isOwn) outcome = ', after another process had taken it over';
+          ? settleAsParked(lastError)
+          : store.settle(claim, { state: 'pending', waitMs: delayMs, ...(isBusy ? {} : { lastError }) });
+      if (isTaken(state) || !(await settle())) outcome = ', after the delivery had been taken over';
       else if (delayMs === null) outcome = ' and is parked';
       else outcome = `, the next one follows at ${new Date(Date.now() + delayMs).toISOString()}`;
     } finally {

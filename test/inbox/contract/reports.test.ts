@@ -87,7 +87,7 @@ describe('the default onError', () => {
       resolve();
       await vi.waitFor(() => expect(lines()).toHaveLength(1));
       expect(lines()[0]?.[0]).toBe(
-        'order.paid:ord_1 failed in attempt 1, after another process had taken it over: Error: late',
+        'order.paid:ord_1 failed in attempt 1, after the delivery had been taken over: Error: late',
       );
     },
   );
