@@ -145,7 +145,7 @@ test('PostgreSQL: each order that got a 200 is fulfilled once or held, and none 
   // Storing is tried for eight seconds, and a delivery may begin at any of them.
   assertNo500(
     outcome,
-    joinOutages(outages).filter(({ from, to }) => to - from > 5000),
+    outages.filter(({ from, to }) => to - from > 5000),
   );
   console.log(`  commits cut: ${cutters.reduce((sum, each) => sum + each.cuts(), 0)}`);
 });
@@ -179,17 +179,6 @@ interface Outcome {
   startedAt: number;
   /** Each fault with the seconds at which it began and ended. */
   faultTimes: string[];
-}
-
-/** Joins outages with a second or less between them: PgBouncer tries a server again a second after it failed. */
-function joinOutages(outages: readonly Outage[]): Outage[] {
-  const joined: Outage[] = [];
-  for (const { from, to } of outages) {
-    const last = joined.at(-1);
-    if (last && from - last.to <= 1000) last.to = to;
-    else joined.push({ from, to });
-  }
-  return joined;
 }
 
 /** Starts an instance for each environment. */
