@@ -88,7 +88,7 @@ test('a quick payment is credited if the clock of the database is ahead by 30 se
   await shows(successUrl, /Paid/);
 });
 
-test('a delivery whose body still arrives at SIGTERM is stored, and gets 200', async () => {
+test('a delivery whose body still arrives at SIGTERM is stored, and gets 200, and the shop ends with code 0', async () => {
   const one = shop[0] ?? assert.fail();
   const body = bodyOf('ord_late', '1.00');
   const headers = { ...sign({ rawBody: body, secret }), 'content-length': body.length };
@@ -100,7 +100,7 @@ test('a delivery whose body still arrives at SIGTERM is stored, and gets 200', a
   sent.end(body.slice(9));
   const [response] = await once(sent, 'response');
   assert.equal(response.resume().statusCode, 200);
-  await ended;
+  assert.equal(await ended, 0, one.output());
   const [stored] = await sql(
     postgres.url,
     "SELECT state FROM payments_inbox.payments_inbox WHERE key LIKE '%ord_late'",

@@ -14,8 +14,8 @@ export interface Receiver {
   /** The orders that it has fulfilled, in order. */
   fulfilled(): string[];
   output(): string;
-  /** Ends it, and resolves when all of its output is there. */
-  stop(): Promise<void>;
+  /** Ends it, and resolves to its exit code when all of its output is there. */
+  stop(): Promise<number | null>;
 }
 
 /** Runs `.examples/<name>` on a free port until `stop()`. */
@@ -39,6 +39,7 @@ export async function start(
     output: () => output,
     stop: async () => {
       if (child.exitCode === null && child.kill()) await once(child, 'close');
+      return child.exitCode;
     },
   };
 }
