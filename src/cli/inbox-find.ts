@@ -20,8 +20,8 @@ export const find = actionAt(
     usage: ` <id>
 
 Pass the id of an order in the order book or of a payment, or another value of an event, such as an e-mail address. For an
-order, it also lists what may be its payment: payments of its amount since it was reserved, deliveries that are not done, and
-refused deliveries. The exit code is 1 if nothing is found.`,
+order, it also lists what may be its payment: payments and deliveries of its amount since it was reserved, deliveries that
+cannot be read, and refused ones of its amount. The exit code is 1 if nothing is found.`,
     example: ' 7',
     words: 1,
   },
@@ -36,6 +36,7 @@ refused deliveries. The exit code is 1 if nothing is found.`,
         payments,
         deliveries: await findDeliveries(store, text, order),
         refused: await findRefused(store, text, order),
+        dropped: (await store.stats()).dropped,
       };
       return [textOf(found, isBook && !known), found, isAny(found)];
     });
@@ -47,22 +48,24 @@ interface Found {
   payments: readonly FoundPayment[];
   deliveries: readonly InboxEntry[];
   refused: readonly RefusedEntry[];
+  /** The number of refused deliveries that are no longer stored. */
+  dropped: number;
 }
 
 const isAny = ({ order, payments, deliveries, refused }: Found) =>
   order !== null || payments.length + deliveries.length + refused.length > 0;
 
-/** Returns deliveries that name the value, the delivery of the order's payment, and those not done that may be its payment. */
+/** Returns deliveries that name the value, the delivery of the order's payment, and those that may be its payment. */
 async function findDeliveries(
   store: InboxStore,
   text: string,
   order: FoundOrder | null,
 ): Promise<InboxEntry[]> {
   const keys = [text, `order.paid:${order?.paymentId ?? text}`];
-  const isUndone = ({ event, state, receivedAt }: InboxEntry) =>
+  // A delivery of the order's amount may be done though the shop's function credited nothing.
+  const mayPay = ({ event, state, receivedAt }: InboxEntry) =>
     event !== null &&
-    state !== 'done' &&
-    (event.type === 'unknown' || hasAmount(event, order)) &&
+    (event.type === 'unknown' ? state !== 'done' : hasAmount(event, order)) &&
     isSince(receivedAt, order);
   const found: InboxEntry[] = [];
   let after: string | undefined;
@@ -70,7 +73,7 @@ async function findDeliveries(
     const page = await store.list({ limit: pageSize, after });
     const named = (entry: InboxEntry) =>
       keys.includes(entry.key) || names(Buffer.from(JSON.stringify(entry.event)), text);
-    found.push(...page.filter((entry) => named(entry) || isUndone(entry)));
+    found.push(...page.filter((entry) => named(entry) || mayPay(entry)));
     after = page.length < pageSize ? undefined : page.at(-1)?.key;
   } while (after !== undefined);
   return found;
@@ -82,11 +85,18 @@ async function findRefused(
   text: string,
   order: FoundOrder | null,
 ): Promise<RefusedEntry[]> {
-  return (await store.refused(pageSize)).filter(({ rawBody, encoding, lastAt }) => {
+  const matches = ({ rawBody, encoding, lastAt }: RefusedEntry) => {
     const given = Buffer.from(rawBody, encoding ?? 'utf8');
     const body = decodeRecoded(given)?.sent ?? given;
     return names(body, text) || (hasAmount(eventOf(body), order) && isSince(lastAt, order));
-  });
+  };
+  const found: RefusedEntry[] = [];
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const page: RefusedEntry[] = await store.refused(pageSize, after);
+    found.push(...page.filter(matches));
+    after = page.at(-1)?.id;
+  }
+  return found.reverse();
 }
 
 /** True if a field of the body has this value. */
@@ -106,9 +116,15 @@ function isSince(receivedAt: string, order: FoundOrder | null): boolean {
 }
 
 function textOf(found: Found, isUnknown: boolean): string {
-  const { order, payments, deliveries, refused } = found;
+  const { order, payments, deliveries, refused, dropped } = found;
+  const lost =
+    dropped > 0 &&
+    `${dropped} refused deliveries had been dropped, because the quarantine was full (keepRefused): they cannot be searched.`;
   if (!isAny(found))
-    return 'Nothing is found. An order has the id that you passed to reserve() of the order book.';
+    return paragraphs(
+      'Nothing is found. An order has the id that you passed to reserve() of the order book.',
+      lost,
+    );
   const isHeld = payments.some(({ state }) => state === 'held');
   return paragraphs(
     order
@@ -145,7 +161,8 @@ function textOf(found: Found, isUnknown: boolean): string {
       'What was refused may come from strangers. To prove it authentic: `refused --identify`, then `recover`.',
     order?.state !== 'paid' &&
       payments.length + deliveries.length + refused.length === 0 &&
-      'Nothing came that may be its payment. Ask the service for it: docs/when-the-webhook-never-comes.md',
+      'Nothing is stored that may be its payment. Ask the service for it: docs/when-the-webhook-never-comes.md',
+    order?.state !== 'paid' && lost,
   );
 }
 

@@ -393,6 +393,46 @@ test('the command finds an order with its payment, and what may be its payment',
   expect(find()).toMatchObject({ status: 2, stderr: expect.stringContaining('Pass the id of an order') });
 });
 
+test('the command finds a delivery of the amount of an order that is done, but was not credited', async () => {
+  const book = openBook();
+  const { args, cwd } = book.place;
+  const { inbox, post } = openAt({ place: book.place, on: { 'order.paid': () => {} } });
+  await buy(book, 'A');
+  const body = JSON.stringify({
+    type: 'order.paid',
+    data: { order_id: 'ord_1', amount: '19.90', currency: 'USD' },
+  });
+  await post(body, sign({ rawBody: body, secret }));
+  await inbox.idle();
+  const [at = '', ...schema] = args;
+  const { stdout } = runInbox([at, 'find', 'A', ...schema], cwd);
+  expect(stdout).toMatch(/\norder\.paid:ord_1 +done /);
+  expect(stdout).not.toContain('Nothing is stored');
+});
+
+test('the command finds a payment behind 1,000 newer refused deliveries, and says how many were dropped', async () => {
+  const book = openBook();
+  const { args, cwd } = book.place;
+  const { inbox, post } = openAt({ place: book.place, on: { 'order.paid': () => {} }, keepRefused: 2000 });
+  const body = JSON.stringify({
+    type: 'order.paid',
+    data: { order_id: 'ord_1', amount: '19.90', currency: 'USD' },
+  });
+  await post(body, sign({ rawBody: body, secret: 'whsec_of_another_shop' }));
+  await inbox.idle();
+  const rows = Array.from({ length: 1000 }, (_, n) => `('no_match', 0, 2, '{}', '{}', '${n}', 0)`);
+  await book.place.run(
+    `INSERT INTO $inbox_refused (code, received_at, bytes, headers, raw_body, body_hash, last_at) VALUES ${rows}`,
+  );
+  await book.place.run(`INSERT INTO $inbox_refused (code, received_at, bytes, headers, raw_body, body_hash, times, last_at)
+    VALUES ('dropped', 0, 0, '{}', '', 'dropped', 7, 0)`);
+  const [at = '', ...schema] = args;
+  expect(runInbox([at, 'find', 'ord_1', ...schema], cwd).stdout).toMatch(/\nREFUSED .*\n1 +\w+ .*ord_1/);
+  expect(runInbox([at, 'find', 'ord_2', ...schema], cwd).stdout).toContain(
+    '7 refused deliveries had been dropped',
+  );
+});
+
 const wrong: [name: string, call: (book: ContractBook) => unknown, message: RegExp][] = [
   [
     'price',
