@@ -74,7 +74,12 @@ const tarball = install();
 const waiting = asked.length > 0 ? asked : Object.keys(parts);
 const failed = [];
 await Promise.all([takeParts(), takeParts()]); // two at a time: most of them wait more than they compute
-console.log(failed.length > 0 ? `\ncompat: ${failed.join(', ')} failed` : '\ncompat: all parts passed');
+for (const { title, output } of failed) console.log(title + output);
+console.log(
+  failed.length > 0
+    ? `\ncompat: ${failed.map(({ name }) => name).join(', ')} failed`
+    : '\ncompat: all parts passed',
+);
 process.exitCode = failed.length > 0 ? 1 : 0;
 
 async function takeParts() {
@@ -82,8 +87,9 @@ async function takeParts() {
     const began = performance.now();
     const { code, output } = await runPart(name);
     const seconds = Math.round((performance.now() - began) / 1000);
-    console.log(`\n── ${name}: ${code === 0 ? 'passed' : `FAILED with ${code}`} in ${seconds} s\n${output}`);
-    if (code !== 0) failed.push(name);
+    const title = `\n── ${name}: ${code === 0 ? 'passed' : `FAILED with ${code}`} in ${seconds} s\n`;
+    console.log(code === 0 ? title + output : title);
+    if (code !== 0) failed.push({ name, title, output }); // printed last, where a reader of a long log looks first
   }
 }
 
