@@ -69,19 +69,21 @@ async function runToEnd(program: readonly string[], env: NodeJS.ProcessEnv): Pro
   // The terminal sends Ctrl-C to its whole foreground group, so the child gets it without this process.
   const fromTerminal = hasTerminal();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  let endRemaining = () => {};
+  const started = new Map<number, string | undefined>();
+  let last: NodeJS.Signals = 'SIGTERM';
   const passOn = (signal: NodeJS.Signals) => {
     if (signal === 'SIGINT' && fromTerminal) return;
-    const started = descendantsOf(child.pid);
-    endRemaining = () => {
-      for (const id of started) trySignal(id, signal);
-    };
+    // A second signal adds to those of the first: some may have lost their parent since.
+    for (const { id, startedAt } of descendantsOf(child.pid)) started.set(id, startedAt);
+    last = signal;
     child.kill(signal);
   };
   for (const signal of signals) process.on(signal, passOn);
   try {
     await once(child, 'exit');
-    endRemaining();
+    if (started.size > 0)
+      for (const { id, startedAt } of listProcesses())
+        if (started.has(id) && started.get(id) === startedAt) trySignal(id, last);
     return child.exitCode ?? 128 + (child.signalCode ? constants.signals[child.signalCode] : 0);
   } catch (error) {
     warn(`${program[0]} could not be started (${codeOf(error)}). Is it installed? May it be run?`);
@@ -91,34 +93,45 @@ async function runToEnd(program: readonly string[], env: NodeJS.ProcessEnv): Pro
   }
 }
 
+interface ListedProcess {
+  id: number;
+  parent: number;
+  /** The time of its start as the system writes it, which tells it from a later process with the same id. */
+  startedAt: string | undefined;
+}
+
 /**
- * Returns the ids of all processes below a process: npx and a shell may end without passing a signal on to their program. A
- * group of its own would lose the terminal, and outlive a SIGKILL to the group of this process.
+ * Returns all processes below a process: npx and a shell may end without passing a signal on to their program. A group of its own
+ * would lose the terminal, and outlive a SIGKILL to the group of this process.
  */
-function descendantsOf(pid: number | undefined): number[] {
+function descendantsOf(pid: number | undefined): ListedProcess[] {
   const all = listProcesses();
-  const childrenOf = (parent: number): number[] =>
-    all.flatMap(([id = 0, of]) => (of === parent ? [id, ...childrenOf(id)] : []));
+  const childrenOf = (parent: number): ListedProcess[] =>
+    all.filter((one) => one.parent === parent).flatMap((one) => [one, ...childrenOf(one.id)]);
   return pid === undefined ? [] : childrenOf(pid);
 }
 
-/** Returns the id of each process and of its parent. Small images of Linux lack `ps`; Windows has neither, so nothing is found. */
-function listProcesses(): (readonly number[])[] {
+/** Lists all processes. Small images of Linux lack `ps`; Windows has neither, so nothing is found. */
+function listProcesses(): ListedProcess[] {
   if (process.platform === 'linux')
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
-      .map((id) => [Number(id), findParent(id)]);
-  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid,ppid'], { encoding: 'utf8' });
-  return `${stdout}`.split('\n').map((line) => line.trim().split(/ +/).map(Number));
+      .flatMap(readStat);
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid,ppid,lstart'], { encoding: 'utf8' });
+  return `${stdout}`.split('\n').map((line) => {
+    const [id, parent, ...startedAt] = line.trim().split(/ +/);
+    return { id: Number(id), parent: Number(parent), startedAt: startedAt.join(' ') };
+  });
 }
 
-function findParent(id: string): number {
+function readStat(id: string): ListedProcess[] {
   try {
     // The name, in parentheses, may itself contain spaces and parentheses. After it come the state and the parent.
     const stat = readFileSync(`/proc/${id}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')')).split(' ')[2]);
+    const fields = stat.slice(stat.lastIndexOf(')')).split(' ');
+    return [{ id: Number(id), parent: Number(fields[2]), startedAt: fields[20] }];
   } catch {
-    return Number.NaN; // It has ended.
+    return []; // It has ended.
   }
 }
 

@@ -1,5 +1,6 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -178,7 +179,76 @@ describe('a signal to merchant-payments exec', () => {
       await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
     },
   );
+
+  test.skipIf(isWindows)('that comes twice ends what has lost its parent in between, too', async () => {
+    const leaf = 'console.log(`started ${process.pid}`); setInterval(() => {}, 1000);';
+    const wrapper = `
+      const { spawn } = require('node:child_process');
+      const shell = spawn('/bin/sh', ['-c', '"$0" -e "$1" & wait', process.execPath, ${JSON.stringify(leaf)}], { stdio: 'inherit' });
+      shell.on('exit', () => console.log('orphaned'));
+      let count = 0;
+      process.on('SIGTERM', () => (++count === 1 ? shell.kill('SIGKILL') : process.exit(0)));
+      setInterval(() => {}, 1000);`;
+    const { child, output } = program.start(['exec', '--', process.execPath, '-e', wrapper]);
+    await expect.poll(() => output.stdout, { timeout: 20_000 }).toContain('started');
+    const pid = Number(/started (\d+)/.exec(output.stdout)?.[1]);
+    onTestFinished(() => {
+      if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+    });
+    child.kill('SIGTERM');
+    await expect.poll(() => output.stdout, { timeout: 10_000 }).toContain('orphaned');
+    child.kill('SIGTERM');
+    await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+  });
+
+  test.skipIf(!canChooseIds())(
+    'leaves a process alone that got the id of one that its program has ended',
+    async () => {
+      const wrapper = `
+      const leaf = require('node:child_process').spawn('sleep', ['1000']);
+      console.log('leaf ' + leaf.pid);
+      leaf.on('exit', () => console.log('gone'));
+      process.on('SIGTERM', () => leaf.kill('SIGKILL'));
+      setInterval(() => require('node:fs').existsSync('taken') && process.exit(0), 50);`;
+      const { child, output, ended } = program.start(['exec', '--', process.execPath, '-e', wrapper]);
+      await expect.poll(() => output.stdout, { timeout: 20_000 }).toContain('leaf');
+      const id = Number(/leaf (\d+)/.exec(output.stdout)?.[1]);
+      child.kill('SIGTERM');
+      await expect.poll(() => output.stdout, { timeout: 10_000 }).toContain('gone');
+      const stranger = await startWithId(id);
+      program.write('taken', '');
+      await ended;
+      expect(isAlive(id)).toBe(true);
+      expect(stranger.signalCode).toBeNull();
+    },
+  );
 });
+
+const lastId = '/proc/sys/kernel/ns_last_pid';
+
+/** True if this user may choose the id of the next process. */
+function canChooseIds(): boolean {
+  try {
+    writeFileSync(lastId, readFileSync(lastId));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Starts a process with an id, which lives until the test is finished. */
+async function startWithId(id: number): Promise<ChildProcess> {
+  for (let tries = 0; tries < 50; tries++) {
+    writeFileSync(lastId, `${id - 1}`);
+    const child = spawn('sleep', ['1000']);
+    const ended = once(child, 'exit');
+    onTestFinished(() => void child.kill('SIGKILL'));
+    if (child.pid === id) return child;
+    child.kill('SIGKILL');
+    await ended;
+  }
+  throw new Error(`Another process has got the id ${id}.`);
+}
 
 function isAlive(pid: number): boolean {
   try {
