@@ -7,7 +7,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { inTurn, machine, startClient, startServer, typical } from './lib/measure.mjs';
+import { machine, sampleInTurn, startClient, startServer, typical } from './lib/measure.mjs';
 import { figure, table } from './lib/table.mjs';
 
 const nodeOf = (version) =>
@@ -31,13 +31,13 @@ const load = { call: 'retrieve', measure: 'latencies', times: Number(options.tim
 for (const runtime of options.runtimes.split(',').map((pair) => pair.split('=')[1])) {
   if (!existsSync(runtime)) throw new Error(`There is no ${runtime}. Run npm ci --prefix compat.`);
   console.log(`\n${machine(runtime)}; ${rounds} rounds.\n`);
-  const calls = await measured(runtime, latencyMs, async (client) => {
+  const calls = await measure(runtime, latencyMs, async (client) => {
     const { took } = await client.ask(load);
     const sorted = took.sort((a, b) => a - b);
     const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
     return { p50: at(0.5), p99: at(0.99), p999: at(0.999) };
   });
-  const walks = await measured(runtime, 0, async (client) => {
+  const walks = await measure(runtime, 0, async (client) => {
     const figures = await client.ask({ call: 'iterate', measure: 'delays' });
     if (figures.value !== 10_000) throw new Error(`${client.peer} saw ${figures.value} products.`);
     return figures;
@@ -51,11 +51,11 @@ for (const runtime of options.runtimes.split(',').map((pair) => pair.split('=')[
   console.log(table(heads, rows));
 }
 
-/** Samples of every client, by its name. */
-async function measured(runtime, latencyMs, sample) {
+/** Takes samples of every client, and returns them by its name. */
+async function measure(runtime, latencyMs, sample) {
   const server = await startServer({ latencyMs });
   const clients = await Promise.all(names.map((name) => startClient(name, server.baseUrl, runtime)));
-  const samples = await inTurn(clients, sample, { rounds, warmUps: 1 });
+  const samples = await sampleInTurn(clients, sample, { rounds, warmUps: 1 });
   for (const client of clients) client.stop();
   server.stop();
   return new Map([...samples].map(([{ peer }, figures]) => [peer, figures]));

@@ -98,7 +98,7 @@ function runPart(name) {
   const log = `${here}.package/${name}.log`;
   const file = openSync(log, 'w');
   return new Promise((resolve) => {
-    const ended = (code) => {
+    const finish = (code) => {
       closeSync(file);
       resolve({ code, output: readFileSync(log, 'utf8') });
     };
@@ -109,8 +109,8 @@ function runPart(name) {
       timeout: 2_000_000,
       killSignal: 'SIGKILL',
     })
-      .on('error', (error) => ended(error.message))
-      .on('exit', (code, signal) => ended(code ?? signal));
+      .on('error', (error) => finish(error.message))
+      .on('exit', (code, signal) => finish(code ?? signal));
   });
 }
 

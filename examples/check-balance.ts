@@ -38,8 +38,8 @@ const { available, pending, frozen, currency } = await payments.balance.retrieve
 const own = orders.filter((order) => order.currency === currency);
 const total = cents(available) + cents(pending) + cents(frozen);
 const rise = total - cents(last.total);
-const paid = paidUntil(Number.POSITIVE_INFINITY);
-const cameIn = max(cents(last.cameIn) + max(rise, 0n), paidUntil(Date.now() - lateMs));
+const paid = sumPaidUntil(Number.POSITIVE_INFINITY);
+const cameIn = max(cents(last.cameIn) + max(rise, 0n), sumPaidUntil(Date.now() - lateMs));
 const surplus = max(cameIn - paid, 0n);
 
 console.log(
@@ -66,7 +66,7 @@ writeFileSync(
   JSON.stringify({ total: text(total), cameIn: text(cameIn), surplus: text(surplus) } satisfies Run),
 );
 
-function paidUntil(time: number): bigint {
+function sumPaidUntil(time: number): bigint {
   const until = own.filter(({ paidAt }) => paidAt && Date.parse(paidAt) <= time);
   return until.reduce((sum, { amount }) => sum + cents(amount), 0n);
 }

@@ -4,10 +4,10 @@
 import { parseArgs } from 'node:util';
 import {
   defaultRuntime,
-  inTurn,
   machine,
   noise,
   ratio,
+  sampleInTurn,
   startClient,
   startServer,
   typical,
@@ -47,7 +47,7 @@ async function walks({ names, latencyMs, walks }) {
     if (figures.value !== 10_000) throw new Error(`${client.peer} saw ${figures.value} products.`);
     return figures;
   };
-  const samples = await inTurn(able, walk, { rounds, warmUps: 1 });
+  const samples = await sampleInTurn(able, walk, { rounds, warmUps: 1 });
   for (const client of all) client.stop();
   server.stop();
   return samples;

@@ -5,10 +5,10 @@
 import { parseArgs } from 'node:util';
 import {
   defaultRuntime,
-  inTurn,
   machine,
   noise,
   ratio,
+  sampleInTurn,
   startClient,
   startServer,
   typical,
@@ -46,7 +46,7 @@ for (const client of clients) await check(client);
 console.log(`${machine(options.runtime)}; ${options.rounds} rounds; CPU against ${reference}'s.`);
 for (const { call, lanes, times } of cases) {
   const able = clients.filter((client) => client.can(call));
-  const samples = await inTurn(able, (client) => client.ask({ call, times, lanes }), {
+  const samples = await sampleInTurn(able, (client) => client.ask({ call, times, lanes }), {
     rounds: Number(options.rounds),
   });
   const of = (peer) => samples.get(clients.find((client) => client.peer === peer));

@@ -24,11 +24,11 @@ const rounds = Number(values.rounds);
 const sizes = [100, Number(values.orders)];
 const { openOrderBook } = await import(pathToFileURL(resolve(values.package, 'inbox.js')).href);
 const day = 86_400_000;
-/** A price a round, so that amounts do not run out. */
+/** The price of a round's order. Each round has another, so that amounts do not run out. */
 const priceOf = (round) => 1000 + round;
 
-/** Unpaid orders at the amounts that the rounds ask for: abandoned ones, whose checkouts expired weeks ago. */
-function* abandoned(count) {
+/** Yields unpaid orders at the amounts that the rounds ask for, whose checkouts expired weeks ago. */
+function* abandonedOrders(count) {
   for (let number = 0; number < count; number++) {
     const amount = (priceOf(number % rounds) - (number % 51) / 100).toFixed(2);
     const at = Date.now() - 30 * day + number * 10;
@@ -50,9 +50,9 @@ for (const name of values.only.split(',')) {
       for (const [at, { book, credit }] of books.entries()) {
         const id = `order ${round}`;
         const wanted = { id, price: priceOf(round).toFixed(2), currency: 'USD' };
-        const { amount } = await timed(times[at].reserve, () => book.reserve(wanted));
+        const { amount } = await measure(times[at].reserve, () => book.reserve(wanted));
         await book.open(id, { expiresAt: new Date(Date.now() + day) });
-        const paid = await timed(times[at].credit, () =>
+        const paid = await measure(times[at].credit, () =>
           credit({ order_id: `payment ${round}`, amount, currency: 'USD' }),
         );
         if (paid[0]?.id !== id) throw new Error(`${name}: ${id} was not credited`);
@@ -69,7 +69,7 @@ for (const name of values.only.split(',')) {
 console.log(`${machine(process.execPath)}; medians of ${figure(rounds)} rounds, in ms`);
 console.log(table(['', ...sizes.map((size) => `${figure(size)} unpaid`), 'ratio'], rows));
 
-async function timed(times, work) {
+async function measure(times, work) {
   const began = performance.now();
   const result = await work();
   times.push(performance.now() - began);
@@ -92,7 +92,7 @@ function sqlite() {
       await book.overdue(); // makes the tables
       const insert = database.prepare(`INSERT INTO payments_order ${columns} VALUES (?, ?, ?, ?, ?, ?, ?)`);
       database.exec('BEGIN');
-      for (const order of abandoned(size)) insert.run(...order);
+      for (const order of abandonedOrders(size)) insert.run(...order);
       database.exec('COMMIT; ANALYZE');
       const credit = (data) => {
         database.exec('BEGIN IMMEDIATE');
@@ -117,7 +117,7 @@ async function postgres() {
       const schema = `book_${size}`;
       const book = openOrderBook({ pool, schema });
       await book.overdue(); // makes the tables
-      const orders = [...abandoned(size)];
+      const orders = [...abandonedOrders(size)];
       while (orders.length > 0) {
         const some = orders.splice(0, 5000);
         const lists = [0, 1, 2, 3, 4, 5, 6].map((at) => some.map((order) => order[at]));

@@ -12,7 +12,7 @@ const bin = (name) => `/usr/lib/postgresql/${version}/bin/${name}`;
 
 export async function startPostgres() {
   const folder = mkdtempSync(join(tmpdir(), 'bench-postgres-'));
-  const options = { cwd: folder, ...unprivileged() };
+  const options = { cwd: folder, ...unprivilegedUser() };
   if (options.uid !== undefined) chownSync(folder, options.uid, options.gid);
   const data = join(folder, 'data');
   execFileSync(bin('initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8'], options);
@@ -31,7 +31,7 @@ export async function startPostgres() {
 }
 
 /** PostgreSQL refuses to run as root. */
-function unprivileged() {
+function unprivilegedUser() {
   if (userInfo().uid !== 0) return {};
   const id = (flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };

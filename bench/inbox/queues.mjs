@@ -29,14 +29,14 @@ try {
   const rates = new Map(stores.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round++) {
     const turn = [...stores.slice(round % stores.length), ...stores.slice(0, round % stores.length)];
-    for (const store of turn) rates.get(store.name).push(await fulfilled(store, round));
+    for (const store of turn) rates.get(store.name).push(await measureFulfilling(store, round));
   }
   const storing = new Map();
-  for (const store of stores) storing.set(store.name, await storedIn(store.store, 2000));
+  for (const store of stores) storing.set(store.name, await measureStoring(store.store, 2000));
   const [{ pool }] = stores;
   await pool.query('CREATE TABLE bare (id text PRIMARY KEY, body text)');
   const insert = ({ key, rawBody }) => pool.query('INSERT INTO bare VALUES ($1, $2)', [key, rawBody]);
-  storing.set('a bare INSERT', await storedIn(insert, 2000));
+  storing.set('a bare INSERT', await measureStoring(insert, 2000));
   console.log(
     `${machine(process.execPath)}; ${figure(done)} done before, ${figure(pending)} pending, two processes, four at a time`,
   );
@@ -57,8 +57,8 @@ try {
   await server.stop();
 }
 
-/** The events that two processes fulfil in a second, until none is pending. */
-async function fulfilled({ name, url, pool, fill }, round) {
+/** Returns the events that two processes fulfil in a second, until none is pending. */
+async function measureFulfilling({ name, url, pool, fill }, round) {
   await pool.query('TRUNCATE paid');
   await fill(`round_${round}`, pending);
   await pool.query('ANALYZE');
@@ -80,8 +80,8 @@ async function fulfilled({ name, url, pool, fill }, round) {
   return rate;
 }
 
-/** The time that storing takes, p50 and p99, eight at a time. */
-async function storedIn(store, count) {
+/** Returns the times that storing takes, p50 and p99, eight at a time. */
+async function measureStoring(store, count) {
   const times = [];
   let next = 0;
   const lane = async () => {

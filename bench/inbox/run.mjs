@@ -55,7 +55,7 @@ console.log(table(heads, results));
 async function measure(store) {
   await store.fill(rows - timed);
   const times = [];
-  await inLanes(timed, 8, async (number) => {
+  await runInLanes(timed, 8, async (number) => {
     const began = performance.now();
     await store.accept(delivery(rows - timed + number));
     times.push(performance.now() - began);
@@ -74,7 +74,7 @@ async function measure(store) {
   return [figure(times[timed / 2], 2), figure(times[timed * 0.99], 2), figure(rate), mb(full), mb(purged)];
 }
 
-async function inLanes(count, lanes, run) {
+async function runInLanes(count, lanes, run) {
   let next = 0;
   const lane = async () => {
     while (next < count) await run(next++);

@@ -4,8 +4,8 @@ import { build } from 'esbuild';
 
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Bundles what is inside the package, from its source: a module's path from `bench/`. Gives the bundle's path. */
-export async function bundled(module, name) {
+/** Bundles what is inside the package, from its source: `module` is a path from `bench/`. Returns the bundle's path. */
+export async function bundle(module, name) {
   const outfile = resultFile(name);
   await build({
     entryPoints: [pathOf(`../${module}`)],
@@ -19,7 +19,7 @@ export async function bundled(module, name) {
   return outfile;
 }
 
-/** A file in the folder for what is made on the way. */
+/** Returns the path of a file in `results/`, and creates this folder. */
 export function resultFile(name) {
   mkdirSync(pathOf('../results'), { recursive: true });
   return pathOf(`../results/${name}`);

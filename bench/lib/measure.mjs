@@ -61,12 +61,12 @@ export async function startClient(peer, baseUrl, runtime = defaultRuntime) {
 }
 
 /** Takes `rounds` samples of each client in turn. `sample(client)` gives an object of figures, or nothing. */
-export async function inTurn(clients, sample, { rounds, warmUps = 2 }) {
+export async function sampleInTurn(clients, sample, { rounds, warmUps = 2 }) {
   const samples = new Map(clients.map((client) => [client, []]));
   for (let round = -warmUps; round < rounds; round++) {
     const first = Math.abs(round * 7) % clients.length;
     for (const client of [...clients.slice(first), ...clients.slice(0, first)]) {
-      await quiet();
+      await waitUntilQuiet();
       const figures = await sample(client);
       if (round >= 0 && figures) samples.get(client).push(figures);
     }
@@ -101,7 +101,7 @@ function onCore(core, command) {
 }
 
 /** Waits until other programs leave the machine mostly idle, and for no longer than half a second. */
-async function quiet() {
+async function waitUntilQuiet() {
   if (process.platform !== 'linux') return;
   for (let waited = 0; waited < 500; waited += 100) {
     const before = processorTime();

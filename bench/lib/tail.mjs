@@ -26,8 +26,8 @@ export async function delays(operation) {
   const value = await operation();
   histogram.disable();
   // A timer that is on time is counted with the resolution itself.
-  const late = (nanoseconds) => Math.max(0, nanoseconds / 1e6 - resolution);
-  return { value, p99: late(histogram.percentile(99)), max: late(histogram.max) };
+  const toDelay = (nanoseconds) => Math.max(0, nanoseconds / 1e6 - resolution);
+  return { value, p99: toDelay(histogram.percentile(99)), max: toDelay(histogram.max) };
 }
 
 /** The heap that is in use after garbage collection, in MB: after a tenth of the calls, and what the rest added. */

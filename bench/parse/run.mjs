@@ -4,7 +4,7 @@
 //   node parse/run.mjs [--rounds 11] [--runtime /path/to/node]
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import { bundled } from '../lib/bundle.mjs';
+import { bundle } from '../lib/bundle.mjs';
 import { defaultRuntime, machine } from '../lib/measure.mjs';
 
 const { values: options } = parseArgs({
@@ -13,7 +13,7 @@ const { values: options } = parseArgs({
     runtime: { type: 'string', default: defaultRuntime },
   },
 });
-const program = await bundled('parse/cases.mjs', 'parse.mjs');
+const program = await bundle('parse/cases.mjs', 'parse.mjs');
 console.log(`${machine(options.runtime)}; ${options.rounds} rounds; CPU.\n`);
 const { status } = spawnSync(options.runtime, ['--expose-gc', program, options.rounds], { stdio: 'inherit' });
 process.exitCode = status;

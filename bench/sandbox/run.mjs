@@ -5,7 +5,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { inTurn, machine, median, typical } from '../lib/measure.mjs';
+import { machine, median, sampleInTurn, typical } from '../lib/measure.mjs';
 import { figure, table } from '../lib/table.mjs';
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '9' } } });
@@ -14,14 +14,14 @@ const fileOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 console.log(`${machine(process.execPath)}; ${rounds} rounds, medians\n`);
 
-const sampled = await inTurn(
+const sampled = await sampleInTurn(
   [{ file: 'in-process.mjs' }],
   async ({ file }) => JSON.parse(execFileSync(process.execPath, [fileOf(file)], { encoding: 'utf8' })),
   { rounds },
 );
 const [own] = sampled.values();
 const ready = [];
-for (let round = 0; round < rounds; round++) ready.push(await commandReady());
+for (let round = 0; round < rounds; round++) ready.push(await measureCommandStart());
 
 console.log(
   table(
@@ -43,7 +43,7 @@ console.log(
   ),
 );
 
-async function commandReady() {
+async function measureCommandStart() {
   const started = performance.now();
   const child = spawn(process.execPath, [fileOf('../../dist/cli.js'), 'sandbox', '--port', '0']);
   await once(child.stdout, 'data');

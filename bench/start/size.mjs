@@ -16,15 +16,15 @@ const lock = JSON.parse(readFileSync(join(bench, 'package-lock.json'), 'utf8')).
 
 const rows = [];
 for (const [name, { packageName, code }] of Object.entries(uses)) {
-  const { all, atStart } = await bundled(code);
-  const { packages, bytes } = name === 'ours' ? packed() : installed(packageName);
+  const { all, atStart } = await measureBundle(code);
+  const { packages, bytes } = name === 'ours' ? measureOurs() : measureInstalled(packageName);
   rows.push([name, figure(atStart / 1000, 1), figure(all / 1000, 1), packages, figure(bytes / 1000)]);
 }
 console.log('kB (1,000 bytes). At start: without what is only loaded by the first request.\n');
 console.log(table(['client', 'bundle at start, min+gzip', 'bundle in all', 'packages', 'installed'], rows));
 
-/** The bundle in one file, and the part of it that is loaded before the first call. */
-async function bundled(code) {
+/** Returns the bytes of the bundle in one file, and of the part of it that is loaded before the first call. */
+async function measureBundle(code) {
   const options = {
     stdin: { contents: code, resolveDir: bench },
     alias: { 'merchant-payments': join(project, 'dist/index.js') },
@@ -46,15 +46,15 @@ async function bundled(code) {
     }
   }
   const start = split.outputFiles.filter(({ path }) => [...needed].some((one) => path.endsWith(one)));
-  return { all: zipped(whole.outputFiles), atStart: zipped(start) };
+  return { all: gzipSize(whole.outputFiles), atStart: gzipSize(start) };
 }
 
-function zipped(files) {
+function gzipSize(files) {
   return files.reduce((sum, file) => sum + gzipSync(file.contents, { level: 9 }).length, 0);
 }
 
-/** The size that npm would install of ours: the package alone. */
-function packed() {
+/** Returns the size that npm would install of ours: the package alone. */
+function measureOurs() {
   const report = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: project,
     encoding: 'utf8',
@@ -64,8 +64,8 @@ function packed() {
   return { packages: 1, bytes: unpackedSize };
 }
 
-/** A package and all that it needs, as the lock file places them. */
-function installed(packageName) {
+/** Adds up a package and all that it needs, as the lock file places them. */
+function measureInstalled(packageName) {
   const found = new Set([`node_modules/${packageName}`]);
   for (const place of found) {
     const { dependencies = {} } = lock[place];

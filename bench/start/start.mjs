@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { resultFile } from '../lib/bundle.mjs';
-import { defaultRuntime, inTurn, machine, ratio, startServer, typical } from '../lib/measure.mjs';
+import { defaultRuntime, machine, ratio, sampleInTurn, startServer, typical } from '../lib/measure.mjs';
 import { figure, table } from '../lib/table.mjs';
 import { clients as allClients } from '../peers/index.mjs';
 import { uses } from './uses.mjs';
@@ -25,7 +25,7 @@ const server = await startServer();
 const program = resultFile('start.mjs');
 
 /** Runs a module in a process of its own; it leaves what it measured in `figures`. */
-function measured(module) {
+function measure(module) {
   const source = `${module}
     const { user, system } = process.cpuUsage();
     const { rss } = process.memoryUsage();
@@ -50,10 +50,10 @@ const others = {
   'node:http': 'node:http',
 };
 
-const imports = await inTurn(
+const imports = await sampleInTurn(
   ['nothing', ...names, ...Object.keys(others)],
   (name) =>
-    measured(
+    measure(
       name === 'nothing'
         ? 'const figures = {};'
         : `import '${others[name] ?? specifier(name)}'; const figures = {};`,
@@ -69,10 +69,10 @@ for (const [name, samples] of imports) {
     sample.importMb = sample.rssMb - empty[round].rssMb;
   }
 }
-const answers = await inTurn(
+const answers = await sampleInTurn(
   names,
   (name) =>
-    measured(`
+    measure(`
       const startedAt = performance.now();
       const { loadPeer } = await import('${peers}');
       const { retrieve } = (await loadPeer('${name}'))({ baseUrl: '${server.baseUrl}' });

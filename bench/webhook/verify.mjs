@@ -12,9 +12,9 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { Webhook as Svix } from 'svix';
 import { verify } from '../../dist/webhooks.js';
-import { inTurn, machine, median, noise, ratio, typical } from '../lib/measure.mjs';
+import { machine, median, noise, ratio, sampleInTurn, typical } from '../lib/measure.mjs';
 import { figure, table } from '../lib/table.mjs';
-import { timed } from '../lib/timed.mjs';
+import { timeCall } from '../lib/time-call.mjs';
 
 const { values: options } = parseArgs({ options: { rounds: { type: 'string', default: '9' } } });
 const secret = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`;
@@ -32,7 +32,7 @@ console.log(
   `${machine(process.execPath)}; ${options.rounds} rounds; time against stripe's, check against the floor.`,
 );
 for (const { name, bytes, batch } of sizes) {
-  const events = await measured(contendersFor(delivery(bytes, lines)), batch);
+  const events = await measure(contendersFor(delivery(bytes, lines)), batch);
   const rows = events.names.map((peer) => [
     peer,
     figure(typical(events.of(peer), 'us'), 2),
@@ -44,7 +44,7 @@ for (const { name, bytes, batch } of sizes) {
 
   const calls = contendersFor(delivery(bytes, text));
   const needed = Object.fromEntries([ours, floor, floorAndParsing].map((name) => [name, calls[name]]));
-  const texts = await measured(needed, batch);
+  const texts = await measure(needed, batch);
   const check = texts
     .of(ours)
     .map(({ us }, round) => us - (texts.of(floorAndParsing)[round].us - texts.of(floor)[round].us));
@@ -54,10 +54,10 @@ for (const { name, bytes, batch } of sizes) {
   );
 }
 
-/** Samples of each contender, taken in turn. */
-async function measured(calls, batch) {
+/** Takes samples of each contender in turn. */
+async function measure(calls, batch) {
   const contenders = Object.entries(calls).map(([peer, call]) => ({ peer, call }));
-  const samples = await inTurn(contenders, ({ call }) => timed(call, batch), {
+  const samples = await sampleInTurn(contenders, ({ call }) => timeCall(call, batch), {
     rounds: Number(options.rounds),
   });
   return {

@@ -92,7 +92,10 @@ for (const application of applications) {
 
     test('a build fulfils nothing that is stored', async () => {
       await using stored = openInbox({ file: orders, secret, work: false });
-      assert.equal((await stored.handler(new Request('http://shop.example', signed('ord_0')))).status, 200);
+      assert.equal(
+        (await stored.handler(new Request('http://shop.example', signDelivery('ord_0')))).status,
+        200,
+      );
       await once(run(application.build), 'exit');
       assert.equal(running?.exitCode, 0, printed);
       assert.deepEqual(
@@ -104,20 +107,20 @@ for (const application of applications) {
     test(`what is stored is fulfilled ${application.worksAtStart ? 'at the start' : 'after a first request of the route'}`, async () => {
       await serve(application.start);
       if (!application.worksAtStart) await fetch(url);
-      await until(() => fulfilled().length > 0);
-      assert.deepEqual(fulfilled(), ['ord_0']);
+      await waitUntil(() => listFulfilled().length > 0);
+      assert.deepEqual(listFulfilled(), ['ord_0']);
     });
 
     test('raw bodies arrive unchanged: 200 and fulfilled once, 400 and kept once the body was changed', async () => {
       await serve(application.start);
-      const good = signed('ord_1');
+      const good = signDelivery('ord_1');
       assert.equal((await fetch(url, good)).status, 200, printed);
-      await until(() => fulfilled().length > 0);
+      await waitUntil(() => listFulfilled().length > 0);
       assert.equal((await fetch(url, { ...good, body: good.body.replace('10.00', '90.00') })).status, 400);
       assert.equal((await fetch(url, good)).status, 200);
-      await fetch(url, signed('ord_2'));
-      await until(() => fulfilled().includes('ord_2'));
-      assert.deepEqual(fulfilled(), ['ord_1', 'ord_2']);
+      await fetch(url, signDelivery('ord_2'));
+      await waitUntil(() => listFulfilled().includes('ord_2'));
+      assert.deepEqual(listFulfilled(), ['ord_1', 'ord_2']);
       await using kept = openInbox({ file: orders, secret, work: false });
       assert.deepEqual(
         (await kept.refused()).map(({ code }) => code),
@@ -127,7 +130,7 @@ for (const application of applications) {
 
     test(`a delivery without Content-Type is ${application.refusesForms ? 'refused before it reaches the route' : 'fulfilled'}`, async () => {
       await serve(application.start);
-      const { method, body, headers } = signed('ord_3');
+      const { method, body, headers } = signDelivery('ord_3');
       const { 'content-type': _, ...others } = headers;
       const response = await fetch(url, { method, body: Buffer.from(body), headers: others });
       assert.equal(response.status, application.refusesForms ? 403 : 200);
@@ -156,14 +159,14 @@ describe('a dev server that has loaded the inbox again, with a new pool', () => 
           ['one', 'two'],
           ['two', 'three'],
         ] as const) {
-          await delivered(`${name}_${last}`, last);
+          await deliverUntilRun(`${name}_${last}`, last);
           write(file, pooled.replace('version one', `version ${next}`));
-          await delivered(`${name}_${next}`, next);
+          await deliverUntilRun(`${name}_${next}`, next);
           const from = printed.length;
           const ids = Array.from({ length: 40 }, (_, index) => `ord_${name}_${next}_${index}`);
-          for (const status of await Promise.all(ids.map((id) => fetch(url, signed(id)))))
+          for (const status of await Promise.all(ids.map((id) => fetch(url, signDelivery(id)))))
             assert.equal(status.status, 200, printed);
-          await until(() => ids.every((id) => fulfilled().includes(id)));
+          await waitUntil(() => ids.every((id) => listFulfilled().includes(id)));
           const runs = [...printed.slice(from).matchAll(/^fulfilled (\S+) by version (\w+)$/gm)];
           assert.deepEqual(new Set(runs.map(([, , version]) => version)), new Set([next]));
           assert.deepEqual(runs.flatMap(([, id = '']) => (ids.includes(id) ? [id] : [])).sort(), ids.sort());
@@ -175,22 +178,22 @@ describe('a dev server that has loaded the inbox again, with a new pool', () => 
 /** Writes the inbox and the route of an application, in whose folder commands run from now on. */
 function enter({ name, inbox: file, imports }: Application): void {
   folder = `${compat}.applications/${name.toLowerCase()}`;
-  const { path, statements } = fromPage(name);
+  const { path, statements } = readRoute(name);
   write(file, inbox);
   write(path, [imports, ...statements].join('\n'));
 }
 
 /** Delivers until the function of this version has run. */
-async function delivered(prefix: string, version: string): Promise<void> {
+async function deliverUntilRun(prefix: string, version: string): Promise<void> {
   let count = 0;
-  await until(async () => {
-    await fetch(url, signed(`ord_${prefix}_first_${count++}`));
+  await waitUntil(async () => {
+    await fetch(url, signDelivery(`ord_${prefix}_first_${count++}`));
     return printed.includes(`by version ${version}`);
   });
 }
 
 /** The file of a framework's route and its statements, as the page has them. */
-function fromPage(name: string): { path: string; statements: string[] } {
+function readRoute(name: string): { path: string; statements: string[] } {
   const [item = ''] = page.match(new RegExp(`^- ${name}\\b.*(?:\\n  .*)*`, 'm')) ?? [];
   const code = [...item.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text);
   const statements = code.filter((text) => text.startsWith('export'));
@@ -199,7 +202,7 @@ function fromPage(name: string): { path: string; statements: string[] } {
 }
 
 /** A delivery whose body no parser would write again as it is. */
-function signed(id: string) {
+function signDelivery(id: string) {
   const body = `{ "type" :"order.paid",\t"data":{"order_id":"${id}","amount":"10.00",  "currency":"USD","note":"Gr\\u00fc\\u00DFe \\/ ü"}}\r\n\n`;
   return {
     method: 'POST',
@@ -213,7 +216,7 @@ function write(path: string, text: string): void {
   writeFileSync(`${folder}/${path}`, text);
 }
 
-const fulfilled = () => Array.from(printed.matchAll(/^fulfilled (\S+)/gm), ([, id]) => id ?? '');
+const listFulfilled = () => Array.from(printed.matchAll(/^fulfilled (\S+)/gm), ([, id]) => id ?? '');
 
 async function serve(args: string[]): Promise<void> {
   const port = await freePort();
@@ -255,7 +258,7 @@ async function stop(): Promise<void> {
   });
 }
 
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+async function waitUntil(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + 60_000;
   while (!(await isTrue())) {
     assert.ok(performance.now() < end, `it did not happen within 60 s:\n${printed}`);

@@ -129,10 +129,10 @@ test('Node, Python and PHP make the MACs of vectors.json', () => {
       message.toString('base64'),
     ]),
   );
-  const made = (program, flag, code) =>
+  const makeMacs = (program, flag, code) =>
     JSON.parse(execFileSync(program, [flag, code], { input, encoding: 'utf8' }));
-  assert.deepEqual(made('python3', '-c', python), macs);
-  assert.deepEqual(made('php', '-r', php), macs);
+  assert.deepEqual(makeMacs('python3', '-c', python), macs);
+  assert.deepEqual(makeMacs('php', '-r', php), macs);
 });
 
 const python = `

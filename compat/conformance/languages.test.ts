@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type Language, missing, start, stopAll } from '../lib/languages.js';
+import { type Language, reasonToSkip, start, stopAll } from '../lib/languages.js';
 import { examine } from './results.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'conformance-'));
@@ -16,7 +16,7 @@ after(() => {
 });
 
 /** Returns the cases that a run reports. */
-async function found(...args: string[]): Promise<string[]> {
+async function findDeviations(...args: string[]): Promise<string[]> {
   const { deviations }: { deviations: { id: string }[] } = await examine(...args);
   return deviations.map(({ id }) => id);
 }
@@ -24,7 +24,7 @@ async function found(...args: string[]): Promise<string[]> {
 /** Text of the right verifier, what some write instead, and the cases that find it. */
 type Mistake = readonly [right: string, wrong: string, ids: string];
 
-interface Planted {
+interface Setup {
   verifier: string;
   /** Returns the command that runs a source. */
   command(source: string): string[];
@@ -33,7 +33,7 @@ interface Planted {
   receivers: Record<string, string>;
 }
 
-const languages: Record<Language, Planted> = {
+const languages: Record<Language, Setup> = {
   Python: {
     verifier: 'verify.py',
     command: (source) => ['python3', source],
@@ -129,15 +129,15 @@ for (const language of ['Python', 'PHP', 'Go'] as const) {
   const { verifier, command, mistakes, receivers } = languages[language];
   const right = fileURLToPath(new URL(`../../conformance/verifiers/${verifier}`, import.meta.url));
   const text = readFileSync(right, 'utf8');
-  const asked = (name: string, source: string) => {
+  const examineSource = (name: string, source: string) => {
     const file = join(folder, `${name}-${verifier}`);
     writeFileSync(file, source);
-    return found('--stdio', '--', ...command(file));
+    return findDeviations('--stdio', '--', ...command(file));
   };
 
-  describe(`in ${language}`, { skip: missing(language) }, () => {
+  describe(`in ${language}`, { skip: reasonToSkip(language) }, () => {
     test('a right verifier has no deviation', async () => {
-      assert.deepEqual(await asked('right', text), []);
+      assert.deepEqual(await examineSource('right', text), []);
     });
 
     for (const [at, [says, [good, bad, ids]]] of Object.entries(mistakes).entries())
@@ -145,7 +145,7 @@ for (const language of ['Python', 'PHP', 'Go'] as const) {
         assert.ok(text.includes(good), 'the right verifier has changed');
         assert.equal(
           (
-            await asked(
+            await examineSource(
               `wrong-${at}`,
               text.replace(good, () => bad),
             )
@@ -156,9 +156,9 @@ for (const language of ['Python', 'PHP', 'Go'] as const) {
 
     test('a receiver over HTTP shows its mistake, beside what the right one shows', async () => {
       const base = await start(language, 'whsec_merchant_test_7Qm2xV9c');
-      const usual = await found(`${base}/right`);
+      const usual = await findDeviations(`${base}/right`);
       for (const [path, ids] of Object.entries(receivers)) {
-        const own = (await found(`${base}/${path}`)).filter((id) => !usual.includes(id));
+        const own = (await findDeviations(`${base}/${path}`)).filter((id) => !usual.includes(id));
         assert.equal(own.join(' '), ids, path);
       }
     });

@@ -7,7 +7,7 @@ import * as standardWebhooks from 'standardwebhooks';
 import Stripe from 'stripe';
 import * as svix from 'svix';
 
-class Refused extends Error {}
+class Refusal extends Error {}
 
 const headerOf = (headers, name) => headers.find(([each]) => each === name)?.[1];
 
@@ -49,11 +49,11 @@ export const verifiers = {
     scheme: 'github',
     accept: async ({ body, headers, secrets: [secret] }) => {
       const signature = headerOf(headers, 'x-hub-signature-256');
-      if (!(await verifyGithub(secret, body.toString(), signature))) throw new Refused();
+      if (!(await verifyGithub(secret, body.toString(), signature))) throw new Refusal();
     },
     // verify() resolves to false, and throws for an argument that is missing.
     isRefusal: (error) =>
-      error instanceof Refused || /secret, eventPayload & signature required/.test(error.message),
+      error instanceof Refusal || /secret, eventPayload & signature required/.test(error.message),
   },
 };
 

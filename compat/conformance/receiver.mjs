@@ -18,14 +18,14 @@ const scheme = {
 const faults = {
   none: verify,
   'accepts the beginning of a signature': (delivery) =>
-    verify({ ...delivery, headers: delivery.headers.map(completed(delivery)) }),
+    verify({ ...delivery, headers: delivery.headers.map(completeSignature(delivery)) }),
   'decodes the body before the MAC': (delivery) =>
     verify({ ...delivery, body: Buffer.from(delivery.body.toString()) }),
   'does not look at the timestamp’s age': (delivery) => verify({ ...delivery, toleranceSeconds: Infinity }),
 };
 
 /** Compares only as many characters as the given signature has, and never looks at the rest. */
-function completed({ body, headers, secrets: [secret] }) {
+function completeSignature({ body, headers, secrets: [secret] }) {
   return ([name, value]) => {
     const timestamp = headers.find(([each]) => each === scheme.timestampHeader)?.[1];
     const signed = Buffer.concat([Buffer.from(`${timestamp}.`), body]);

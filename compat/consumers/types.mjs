@@ -51,7 +51,7 @@ export async function checkTypes() {
   for (const [version, compiler] of Object.entries(compilers)) {
     for (const [way, { type, module, moduleResolution }] of Object.entries(compiler.ways)) {
       const name = `${version}, ${way}`;
-      await compile(name, compiler.package, 'consumer.ts', type, strict({ module, moduleResolution }));
+      await compile(name, compiler.package, 'consumer.ts', type, strictOptions({ module, moduleResolution }));
     }
     for (const [way, options] of Object.entries(defaults).slice(0, compiler.defaults)) {
       await compile(`${version}, ${way}`, compiler.package, 'defaults.ts', 'module', options);
@@ -71,7 +71,7 @@ export async function checkTypes() {
   }
 }
 
-function strict(options) {
+function strictOptions(options) {
   return {
     ...options,
     target: 'es2022',

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { type Server, startMariadb, startPostgres, startRedis } from '../lib/servers.js';
-import { delayed } from './delay.js';
+import { delayPackets } from './delay.js';
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const node = path('../node_modules/node-24/bin/node');
@@ -158,7 +158,7 @@ const shops: Record<string, (stores: Stores) => Shop> = {
 
 for (const [name, shop] of Object.entries(shops))
   test(`${name}: nothing is found`, async () => {
-    const through = await Promise.all([delayed(await newDatabase(), 2), delayed(redis.url, 2)]);
+    const through = await Promise.all([delayPackets(await newDatabase(), 2), delayPackets(redis.url, 2)]);
     const [{ url }, { url: redisUrl }] = through;
     const file = join(folder, `${name.replace(/\W/g, '')}.sqlite`);
     const { program, flags = [], env, cwd, books, orders = 200 } = shop({ file, url, redisUrl });

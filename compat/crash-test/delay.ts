@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { freePort } from '../../test/helpers/ports.js';
 
 /** Passes a server on with a delay both ways. Returns the URL with the new port. */
-export async function delayed(url: string, delayMs: number): Promise<{ url: string; stop(): void }> {
+export async function delayPackets(url: string, delayMs: number): Promise<{ url: string; stop(): void }> {
   const { hostname, port } = new URL(url);
   const own = await freePort();
   const open = new Set<Socket>();

@@ -25,10 +25,10 @@ const secret = 'whsec_of_the_doctor';
 const sandbox = createSandbox({ webhookSecret: secret });
 after(() => sandbox.close());
 
-type Signed = string | Buffer;
+type SignedBody = string | Buffer;
 
 /** Verifies a delivery as merchants write it by hand. */
-function verified(headers: IncomingHttpHeaders, body: Signed): boolean {
+function isAuthentic(headers: IncomingHttpHeaders, body: SignedBody): boolean {
   const timestamp = `${headers['x-service-timestamp']}`;
   // Compared as text: Buffer.from(value, 'hex') would drop whatever follows the signature.
   const mac = createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex');
@@ -37,7 +37,7 @@ function verified(headers: IncomingHttpHeaders, body: Signed): boolean {
   return isFresh && given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-async function examined(server: Server, path = '/webhooks'): Promise<Diagnosis> {
+async function examine(server: Server, path = '/webhooks'): Promise<Diagnosis> {
   if (!server.listening) await once(server, 'listening');
   const address = server.address();
   assert.ok(address !== null && typeof address === 'object');
@@ -72,16 +72,21 @@ const login: RequestHandler = (_, response) => response.redirect('/login');
 
 const ownFix = "app.post('/webhooks', express.raw({ type: 'application/json' }), handler)";
 const inExpress: [string, (app: Express) => unknown, string | undefined, string?][] = [
-  ['a correct handler', withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q)))), undefined, 'All good'],
+  [
+    'a correct handler',
+    withRaw((q, s) => answer(s, isAuthentic(q.headers, bytesOf(q)))),
+    undefined,
+    'All good',
+  ],
   [
     'express.json() and JSON.stringify(req.body)',
-    withJson((q, s) => answer(s, verified(q.headers, JSON.stringify(q.body)))),
+    withJson((q, s) => answer(s, isAuthentic(q.headers, JSON.stringify(q.body)))),
     're_encodes',
     ownFix,
   ],
   [
     'express.json() and req.body as it is',
-    withJson((q, s) => answer(s, verified(q.headers, q.body))),
+    withJson((q, s) => answer(s, isAuthentic(q.headers, q.body))),
     'parsed_object',
     ownFix,
   ],
@@ -95,17 +100,17 @@ for (const [what, prepare, code, words] of inExpress) {
   test(`Express with ${what}: ${code ?? 'no finding'}`, async () => {
     const app = quietExpress();
     prepare(app);
-    finds(await examined(app.listen(0, '127.0.0.1')), code, words);
+    finds(await examine(app.listen(0, '127.0.0.1')), code, words);
   });
 }
 
 test('Express in production, which hides why it throws: the likely reason is named', async () => {
   const app = quietExpress();
-  withJson((q, s) => answer(s, verified(q.headers, q.body)))(app);
+  withJson((q, s) => answer(s, isAuthentic(q.headers, q.body)))(app);
   app.use(
     (_error: unknown, _q: Request, s: Response, _next: NextFunction) => void s.status(500).send('Sorry'),
   );
-  finds(await examined(app.listen(0, '127.0.0.1')), 'handler_failed', ownFix);
+  finds(await examine(app.listen(0, '127.0.0.1')), 'handler_failed', ownFix);
 });
 
 const inFastify: [string, (app: FastifyInstance) => unknown, string | undefined, string?][] = [
@@ -116,7 +121,7 @@ const inFastify: [string, (app: FastifyInstance) => unknown, string | undefined,
         done(null, body),
       );
       app.post('/webhooks', (q, s) =>
-        s.code(Buffer.isBuffer(q.body) && verified(q.headers, q.body) ? 200 : 400).send(),
+        s.code(Buffer.isBuffer(q.body) && isAuthentic(q.headers, q.body) ? 200 : 400).send(),
       );
     },
     undefined,
@@ -124,14 +129,16 @@ const inFastify: [string, (app: FastifyInstance) => unknown, string | undefined,
   [
     'JSON.stringify(request.body)',
     (app) =>
-      app.post('/webhooks', (q, s) => s.code(verified(q.headers, JSON.stringify(q.body)) ? 200 : 400).send()),
+      app.post('/webhooks', (q, s) =>
+        s.code(isAuthentic(q.headers, JSON.stringify(q.body)) ? 200 : 400).send(),
+      ),
     're_encodes',
   ],
   [
     'request.body as it is',
     (app) =>
       app.post<{ Body: Buffer }>('/webhooks', async (q, s) =>
-        s.code(verified(q.headers, q.body) ? 200 : 400).send(),
+        s.code(isAuthentic(q.headers, q.body) ? 200 : 400).send(),
       ),
     'parsed_object',
     'In Fastify: app.addContentTypeParser(',
@@ -143,11 +150,11 @@ for (const [what, prepare, code, words] of inFastify) {
     const app = fastify();
     prepare(app);
     await app.listen({ port: 0, host: '127.0.0.1' });
-    finds(await examined(app.server), code, words);
+    finds(await examine(app.server), code, words);
   });
 }
 
-const inHono: [string, (request: globalThis.Request) => Promise<Signed>, string | undefined][] = [
+const inHono: [string, (request: globalThis.Request) => Promise<SignedBody>, string | undefined][] = [
   ['the raw body', async (request) => Buffer.from(await request.arrayBuffer()), undefined],
   [
     'JSON.stringify(await c.req.json())',
@@ -159,10 +166,10 @@ const inHono: [string, (request: globalThis.Request) => Promise<Signed>, string 
 for (const [what, read, code] of inHono) {
   test(`Hono with ${what}: ${code ?? 'no finding'}`, async () => {
     const app = new Hono().post('/webhooks', async (c) =>
-      c.text('', verified(c.req.header(), await read(c.req.raw)) ? 200 : 400),
+      c.text('', isAuthentic(c.req.header(), await read(c.req.raw)) ? 200 : 400),
     );
     const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1', overrideGlobalObjects: false });
-    finds(await examined(server as Server), code);
+    finds(await examine(server as Server), code);
   });
 }
 
@@ -172,7 +179,7 @@ class Webhooks {
   receive(@Req() request: Request & { rawBody?: Buffer }, @Res() response: Response) {
     if (!request.rawBody)
       throw new TypeError('The "data" argument must be of type string or an instance of Buffer.');
-    answer(response, verified(request.headers, request.rawBody));
+    answer(response, isAuthentic(request.headers, request.rawBody));
   }
 }
 
@@ -187,7 +194,7 @@ for (const [rawBody, code] of [
     const app = await NestFactory.create<NestExpressApplication>(Shop, { rawBody, logger: false });
     await app.listen(0, '127.0.0.1');
     finds(
-      await examined(app.getHttpServer()),
+      await examine(app.getHttpServer()),
       code,
       rawBody ? '' : 'In NestJS: NestFactory.create(AppModule, { rawBody: true })',
     );

@@ -39,7 +39,7 @@ test('pg-boss: an event that cannot be read is parked, shown, and tried again on
   await open('pg-boss.ts');
   assert.equal(await deliver({ order_id: 'ord_1', amount: '10.00', currency: 'USD' }), 200);
   assert.equal(await deliver({ order_id: 'ord_2', amount: '19,90', currency: 'USD' }), 200);
-  await until(async () => (await fulfilled()).length === 1);
+  await waitUntil(async () => (await listFulfilled()).length === 1);
   assert.match(await run('pg-boss.ts', 'parked'), /19,90.*data\.amount: expected a decimal amount/s);
   assert.equal(await run('pg-boss.ts', 'retry'), 'To be tried again: 1\n');
   assert.equal(await run('pg-boss.ts', 'parked'), '');
@@ -57,43 +57,46 @@ test('pg-boss: what an older version could not read is fulfilled on retry', asyn
   assert.equal(await deliver({ order_id: 'ord_3', amount: '30,00', currency: 'USD' }), 200);
   const change = `UPDATE pgboss.job SET data = data || $1 WHERE name = 'order.paid.parked'`;
   assert.equal(
-    (await database.query(change, [signed({ order_id: 'ord_3', amount: '30.00', currency: 'USD' })]))
+    (await database.query(change, [buildDelivery({ order_id: 'ord_3', amount: '30.00', currency: 'USD' })]))
       .rowCount,
     1,
   );
   await run('pg-boss.ts', 'retry');
-  await until(async () => (await fulfilled()).includes('ord_3 30.00'));
+  await waitUntil(async () => (await listFulfilled()).includes('ord_3 30.00'));
 });
 
 test('BullMQ: what cannot be read is parked with the reason, and fulfilled on retry by a version that can', async () => {
   await open('bullmq.ts');
   assert.equal(await deliver({ order_id: 'ord_3', amount: '30,00', currency: 'USD' }), 200);
   const shown = /30,00.*data\.amount: expected a decimal amount/;
-  await until(async () => shown.test(await run('bullmq.ts', 'parked')));
+  await waitUntil(async () => shown.test(await run('bullmq.ts', 'parked')));
   const client = createClient({ url: redis.url });
   const queue = new Queue<Delivery>('order-paid', { connection: createNodeRedisClient(client) });
   const [job] = await queue.getFailed();
-  await job?.updateData({ ...job.data, ...signed({ order_id: 'ord_3', amount: '30.00', currency: 'USD' }) });
+  await job?.updateData({
+    ...job.data,
+    ...buildDelivery({ order_id: 'ord_3', amount: '30.00', currency: 'USD' }),
+  });
   await queue.close();
   await client.close();
   await run('bullmq.ts', 'retry');
-  await until(async () => (await fulfilled()).includes('ord_3 30.00'));
+  await waitUntil(async () => (await listFulfilled()).includes('ord_3 30.00'));
 });
 
 test('BullMQ: one order with another amount is parked, shown, and fulfilled once a person has decided', async () => {
   await open('bullmq.ts');
   assert.equal(await deliver({ order_id: 'ord_1', amount: '10.00', currency: 'USD' }), 200);
-  await until(async () => (await fulfilled()).length === 1);
+  await waitUntil(async () => (await listFulfilled()).length === 1);
   assert.equal(await deliver({ order_id: 'ord_1', amount: '12.00', currency: 'USD' }), 200);
-  await until(async () =>
+  await waitUntil(async () =>
     /ord_1.*with another amount than 12\.00 USD/.test(await run('bullmq.ts', 'parked')),
   );
-  assert.deepEqual(await fulfilled(), ['ord_1 10.00']);
+  assert.deepEqual(await listFulfilled(), ['ord_1 10.00']);
 
   await database.query('DELETE FROM fulfilments'); // the person decides that the first amount was wrong
   await run('bullmq.ts', 'retry');
-  await until(async () => (await fulfilled()).length === 1);
-  assert.deepEqual(await fulfilled(), ['ord_1 12.00']);
+  await waitUntil(async () => (await listFulfilled()).length === 1);
+  assert.deepEqual(await listFulfilled(), ['ord_1 12.00']);
   assert.equal(await run('bullmq.ts', 'parked'), '');
 });
 
@@ -109,7 +112,7 @@ test('MySQL: what another scheme signed is kept, and fulfilled once the scheme i
     assert.equal(await run('mysql.ts', 'recover', mysql, JSON.stringify(scheme)), 'Recovered: 1\n');
     assert.equal(await run('mysql.ts', 'retry', mysql), 'To be tried again: 1\n');
     const connection = await createConnection(`${mysql.url}/shop`);
-    await until(async () => {
+    await waitUntil(async () => {
       const [rows] = await connection.query<RowDataPacket[]>(
         'SELECT CAST(order_id AS CHAR) AS id FROM fulfilments',
       );
@@ -142,23 +145,23 @@ async function run(example: string, mode: string, mysql?: Server, ...more: strin
 }
 
 /** Builds a stored delivery of this event, which the version that stored it could not read. */
-function signed(data: object): Pick<Delivery, 'rawBody' | 'headers'> {
+function buildDelivery(data: object): Pick<Delivery, 'rawBody' | 'headers'> {
   const rawBody = JSON.stringify({ type: 'order.paid', data });
   return { rawBody, headers: { ...sign({ rawBody, secret }) } };
 }
 
 async function deliver(data: object, scheme?: Partial<SignatureScheme>): Promise<number> {
-  const { rawBody } = signed(data);
+  const { rawBody } = buildDelivery(data);
   const headers = { ...sign({ rawBody, secret, scheme }) };
   return (await fetch(shop?.url ?? '', { method: 'POST', body: rawBody, headers })).status;
 }
 
-async function fulfilled(): Promise<string[]> {
+async function listFulfilled(): Promise<string[]> {
   const { rows } = await database.query('SELECT order_id, amount FROM fulfilments ORDER BY order_id');
   return rows.map(({ order_id, amount }) => `${order_id} ${amount}`);
 }
 
-async function until(holds: () => Promise<boolean>): Promise<void> {
+async function waitUntil(holds: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await holds()); tries++) {
     assert.ok(tries < 300, 'waited for 30 s');
     await wait(100);

@@ -42,7 +42,7 @@ test('the shop sells a mug, and its order is paid once the webhook has come', as
   const order = await pay(await buy());
   assert.match(await read(order), /being confirmed/);
   await sandbox.deliver();
-  await until(order, /Thank you\. Paid/);
+  await waitUntilShown(order, /Thank you\. Paid/);
   assert.equal((await fetch(`${url}/orders`)).status, 404);
 });
 
@@ -60,7 +60,7 @@ test('of two customers who want the same mug, only the one who pays is credited,
   assert.match(await read(successUrlOf(his)), /being confirmed/);
   const herOrder = await pay(hers);
   await sandbox.deliver();
-  await until(herOrder, /Thank you\. Paid/);
+  await waitUntilShown(herOrder, /Thank you\. Paid/);
   assert.match(await read(successUrlOf(his)), /being confirmed/);
   assert.match(await read(successUrlOf(his).replace(/token=.*/, 'token=guessed')), /no such order/);
   assert.match(await read(counter()), /19\.89 USD, open/);
@@ -72,19 +72,19 @@ test('she comes back before the webhook: she is credited as soon as it comes', a
   const herOrder = await pay(hers);
   assert.match(await read(herOrder), /being confirmed/);
   await sandbox.deliver();
-  await until(herOrder, /Thank you\. Paid/);
+  await waitUntilShown(herOrder, /Thank you\. Paid/);
   assert.match(await read(successUrlOf(his)), /being confirmed/);
 });
 
 test('a second payment on a page that was still open is not credited to the next customer', async () => {
   const herOrder = await pay(await buy());
   await sandbox.deliver();
-  await until(herOrder, /Thank you\. Paid/);
+  await waitUntilShown(herOrder, /Thank you\. Paid/);
   const his = await buy();
   assert.equal(sandbox.checkouts[1]?.amount, '19.89');
   await sandbox.trigger('order.paid', { amount: '19.90' });
   await sandbox.deliver();
-  await until(counter(), /ord_\w+: 19\.90 USD<\/li>/);
+  await waitUntilShown(counter(), /ord_\w+: 19\.90 USD<\/li>/);
   assert.match(await read(successUrlOf(his)), /being confirmed/);
 });
 
@@ -92,7 +92,7 @@ test('both pay: each is credited with his own payment, and the cheaper mug is ma
   const [hers, his] = [await buy(), await buy()];
   const orders = [await pay(his), await pay(hers)];
   await sandbox.deliver();
-  for (const order of orders) await until(order, /Thank you\. Paid/);
+  for (const order of orders) await waitUntilShown(order, /Thank you\. Paid/);
   await buy();
   await buy();
   assert.deepEqual(
@@ -109,7 +109,7 @@ test('a payment that came long after its checkout had expired is held, and a per
   database.close();
   const herOrder = await pay(hers);
   await sandbox.deliver();
-  await until(counter(), /ord_\w+: 19\.90 USD/);
+  await waitUntilShown(counter(), /ord_\w+: 19\.90 USD/);
   assert.match(await read(herOrder), /being confirmed/);
   const id = new URL(successUrlOf(hers)).pathname.replace('/thanks/', '');
   const forms = [...(await read(counter())).matchAll(/action="([^"]*)"/g)].map(([, action = '']) => action);
@@ -168,7 +168,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const)
     assert.equal(delivery?.status, 200);
     assert.ok(shop.kill(signal));
     await shop.waitUntilReady();
-    await until(herOrder, /Thank you\. Paid/);
+    await waitUntilShown(herOrder, /Thank you\. Paid/);
     assert.equal(statSync(join(folder, 'shop.sqlite')).mode & 0o777, 0o600);
   });
 
@@ -193,7 +193,7 @@ async function read(address: string): Promise<string> {
   return (await fetch(address)).text();
 }
 
-async function until(address: string, expected: RegExp): Promise<void> {
+async function waitUntilShown(address: string, expected: RegExp): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
     if (expected.test(await read(address))) return;
     await wait(50);

@@ -47,7 +47,7 @@ async function deliver(shop: Shop, name: string, count: number, everyMs: number)
   return Promise.all(sent);
 }
 
-async function timed<Result>(work: Promise<Result>): Promise<[result: Result, seconds: number]> {
+async function measure<Result>(work: Promise<Result>): Promise<[result: Result, seconds: number]> {
   const startedAt = performance.now();
   return [await work, (performance.now() - startedAt) / 1000];
 }
@@ -163,11 +163,11 @@ test('connections that a NAT has forgotten, however many, cost the first deliver
     if (work) await shop.inbox.idle();
     await shop.inbox.stats();
     cutter.forget();
-    const [status, seconds] = await timed(shop.post('first'));
+    const [status, seconds] = await measure(shop.post('first'));
     assert.equal(status, 200);
     assert.ok(seconds < 4, `${seconds} s`);
     for (let number = 0; number < 5; number++) {
-      const [next, took] = await timed(shop.post(`next_${number}`));
+      const [next, took] = await measure(shop.post(`next_${number}`));
       assert.equal(next, 200);
       assert.ok(took < 2, `${took} s`);
     }
@@ -179,7 +179,7 @@ test('many deliveries at once on forgotten connections get 200 within eight seco
   const shop = open(cutter.url, { work: false, config: { idleTimeoutMillis: 0, max: 3 } });
   await Promise.all(['x', 'y', 'z'].map((id) => shop.post(id)));
   cutter.forget();
-  const [statuses, seconds] = await timed(
+  const [statuses, seconds] = await measure(
     Promise.all(Array.from({ length: 20 }, (_, number) => shop.post(`ord_${number}`))),
   );
   assert.deepEqual(new Set(statuses), new Set([200]));
@@ -234,7 +234,7 @@ test('a pool without a free connection for half a second refuses no delivery', a
 test('missing rights and a wrong database name fail at once, without eight seconds of retries', async () => {
   const url = await newDatabase(postgres.url);
   const shop = open(url.replace(/[^/]*$/, 'no_such_database'), { work: false });
-  const [status, seconds] = await timed(shop.post('ord_1'));
+  const [status, seconds] = await measure(shop.post('ord_1'));
   assert.equal(status, 500);
   assert.ok(seconds < 4, `${seconds} s`);
 });
@@ -281,12 +281,12 @@ test('a flood of refused deliveries takes one connection', async () => {
   let most = 0;
   shop.pool.on('acquire', () => (most = Math.max(most, ++inUse)));
   shop.pool.on('release', () => inUse--);
-  const forged = (_: unknown, number: number) => {
+  const sendForged = (_: unknown, number: number) => {
     const headers = sign({ rawBody: 'x', secret });
     const body = `{"number":${number}}`;
     return shop.inbox.handler(new Request('https://shop.example', { method: 'POST', body, headers }));
   };
-  const responses = await Promise.all(Array.from({ length: 500 }, forged));
+  const responses = await Promise.all(Array.from({ length: 500 }, sendForged));
   assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([400]));
   assert.equal(most, 1);
   assert.equal((await shop.inbox.stats()).refused, 100);

@@ -35,19 +35,19 @@ async function newShopDatabase(): Promise<string> {
 }
 
 const insertPaid = (client: PostgresClient, id: string) => client.query('INSERT INTO paid VALUES ($1)', [id]);
-const paid = async (url: string) =>
+const listPaid = async (url: string) =>
   (await sql(url, 'SELECT order_id FROM paid ORDER BY 1')).map(({ order_id }) => order_id);
-async function untilDone({ inbox }: Shop, count = 1): Promise<void> {
+async function waitUntilDone({ inbox }: Shop, count = 1): Promise<void> {
   for (let tries = 0; tries < 200 && (await inbox.stats()).done < count; tries++) await wait(50);
   await inbox.idle();
 }
 
-const settings = (url: string, text: string) =>
+const changeSettings = (url: string, text: string) =>
   sql(url, text.replaceAll('$db', new URL(url).pathname.slice(1)));
 
 test('the shop may run its database SERIALIZABLE, read-only by default, and without waiting for the disk', async () => {
   const url = await newShopDatabase();
-  await settings(
+  await changeSettings(
     url,
     `ALTER DATABASE $db SET default_transaction_isolation = 'serializable';
      ALTER DATABASE $db SET default_transaction_read_only = on; ALTER DATABASE $db SET synchronous_commit = off`,
@@ -70,8 +70,8 @@ test('the shop may run its database SERIALIZABLE, read-only by default, and with
   const statuses = await Promise.all(ids.flatMap((id) => shops.map((shop) => shop.post(id))));
   assert.deepEqual(new Set(statuses), new Set([200]));
   // Two transactions may conflict: then one of them is retried.
-  await untilDone(shops[0] ?? assert.fail(), ids.length);
-  assert.deepEqual(await paid(url), ids);
+  await waitUntilDone(shops[0] ?? assert.fail(), ids.length);
+  assert.deepEqual(await listPaid(url), ids);
   assert.deepEqual(seen[0], [{ transaction_isolation: 'serializable' }], 'commit() is as the shop wants it');
 });
 
@@ -95,8 +95,8 @@ test('a duplicate and a conflict wait for no commit() that runs, and force takes
   assert.equal((await shop.inbox.list({ state: 'parked' })).length, 1);
   assert.equal(await shop.inbox.retry('order.paid:ord_1', { force: true }), true);
   assert.ok(performance.now() - began < 4000, 'nothing waited for a lock');
-  await untilDone(shop);
-  assert.deepEqual(await paid(url), ['ord_1']);
+  await waitUntilDone(shop);
+  assert.deepEqual(await listPaid(url), ['ord_1']);
 });
 
 test('force frees the only connection of a pool from the function that holds it', async () => {
@@ -109,7 +109,7 @@ test('force frees the only connection of a pool from the function that holds it'
   await shop.post('ord_1');
   for (let tries = 0; tries < 200 && attempts === 0; tries++) await wait(20);
   assert.equal(await shop.inbox.retry('order.paid:ord_1', { force: true }), true);
-  await untilDone(shop);
+  await waitUntilDone(shop);
   assert.equal(attempts, 2);
 });
 
@@ -134,7 +134,7 @@ test('a function that meets a lock of another delivery has failed, and is parked
   const [parked] = await shop.inbox.list({ state: 'parked' });
   assert.match(String(parked?.lastError), /A transaction holds the delivery/);
   finish();
-  await untilDone(shop);
+  await waitUntilDone(shop);
 });
 
 test('force by another process, or by the command, says that a transaction holds the delivery', async () => {
@@ -171,13 +171,13 @@ test('force by another process, or by the command, says that a transaction holds
       'A transaction holds the delivery: its function is inside commit() or done(). Wait until attemptMs is over, or restart its server.\n',
   });
   finish();
-  await untilDone(shop);
-  assert.deepEqual(await paid(url), ['ord_1']);
+  await waitUntilDone(shop);
+  assert.deepEqual(await listPaid(url), ['ord_1']);
 });
 
 test('a delivery is on the disk before the 200, even if the database does not wait for the disk', async () => {
   const url = await newShopDatabase();
-  await settings(url, 'ALTER DATABASE $db SET synchronous_commit = off');
+  await changeSettings(url, 'ALTER DATABASE $db SET synchronous_commit = off');
   const shop = open(url, { work: false });
   await shop.inbox.stats();
   const levels: unknown[] = [];
@@ -249,7 +249,7 @@ test('an inbox works with a pool of one connection', async () => {
   const ids = Array.from({ length: 20 }, (_, number) => `ord_${number + 10}`);
   assert.deepEqual(await Promise.all(ids.map((id) => shop.post(id))), Array(20).fill(200));
   await shop.inbox.idle();
-  assert.deepEqual(await paid(url), ids);
+  assert.deepEqual(await listPaid(url), ids);
 });
 
 for (const [way, attempts] of [
@@ -270,9 +270,9 @@ for (const [way, attempts] of [
       },
     });
     assert.equal(await shop.post('ord_1'), 200);
-    await untilDone(shop);
+    await waitUntilDone(shop);
     assert.equal(cutter.cuts(), 1);
-    assert.deepEqual(await paid(url), ['ord_1']);
+    assert.deepEqual(await listPaid(url), ['ord_1']);
     const entry = await shop.inbox.get('order.paid:ord_1');
     assert.deepEqual([entry?.state, entry?.attempts], ['done', attempts]);
     await shop.close();
@@ -300,8 +300,8 @@ test('done() in a transaction that is rolled back has not happened, whether the 
       },
     });
     await shop.post('ord_1');
-    await untilDone(shop);
-    assert.deepEqual(await paid(url), ['ord_1']);
+    await waitUntilDone(shop);
+    assert.deepEqual(await listPaid(url), ['ord_1']);
     assert.equal((await shop.inbox.get('order.paid:ord_1'))?.attempts, 2);
     assert.match(String(shop.errors[0]), swallows ? /done\(\) was rolled back/ : /rolled back/);
   }
@@ -433,7 +433,7 @@ test('done() after its function has returned parks the delivery before it reject
     },
   });
   await shop.post('ord_1');
-  await untilDone(shop);
+  await waitUntilDone(shop);
   const said =
     /^PaymentsError: done\(\) came after the attempt had ended\. .* Return or await what your function starts\.$/;
   await assert.rejects(async () => late, said);
@@ -462,7 +462,7 @@ test('done() that comes too late in a transaction with the only connection is pa
     },
   });
   await shop.post('ord_1');
-  await untilDone(shop);
+  await waitUntilDone(shop);
   await assert.rejects(async () => late, /done\(\) came after the attempt had ended\./);
   assert.equal((await shop.inbox.get('order.paid:ord_1'))?.state, 'parked');
 });
@@ -479,7 +479,7 @@ test('done() that is executed through the pool is done at once, and onError gets
     },
   });
   await shop.post('ord_1');
-  await untilDone(shop);
+  await waitUntilDone(shop);
   assert.deepEqual(shop.errors, [failure]);
 });
 
@@ -496,8 +496,8 @@ test('commit() rolls back if a statement failed and its error was caught, or if 
       },
     });
     await shop.post('ord_1');
-    await untilDone(shop);
-    assert.deepEqual(await paid(url), ['ord_1'], spoil);
+    await waitUntilDone(shop);
+    assert.deepEqual(await listPaid(url), ['ord_1'], spoil);
     assert.equal((await shop.inbox.get('order.paid:ord_1'))?.attempts, 2);
   }
 });
@@ -548,7 +548,7 @@ test('a COMMIT that fails writes nothing, and its delivery is not done', async (
     });
     await shop.post('ord_1');
     for (let tries = 0; tries < 200 && hookCalls.length === 0; tries++) await wait(20);
-    assert.deepEqual([hookCalls, await paid(url)], [['parked'], []]);
+    assert.deepEqual([hookCalls, await listPaid(url)], [['parked'], []]);
     const entry = await shop.inbox.get('order.paid:ord_1');
     assert.match(String(entry?.lastError), /violates foreign key constraint/);
   }
@@ -593,7 +593,7 @@ test('a commit that is aborted writes nothing afterwards, wherever it was', asyn
     // The last message commits: whether it had, was looked up.
     const isDone = at === 'SELECT CAST' && row?.state === 'done';
     assert.deepEqual(
-      [row?.state, await paid(url)],
+      [row?.state, await listPaid(url)],
       isDone ? ['done', ['ord_1', 'ord_1']] : ['pending', []],
       at,
     );
@@ -677,16 +677,16 @@ test('keys of any length, NUL characters and a database that is not in UTF-8 los
 test('two schemas of one pool are two inboxes; one schema opened twice in a process, by whatever pool, is worked on by the last', async () => {
   const url = await newShopDatabase();
   const calls: string[] = [];
-  const on = (name: string) => ({ 'order.paid': () => void calls.push(name) });
-  const first = open(url, { schema: 'one', on: on('first') });
+  const recordAs = (name: string) => ({ 'order.paid': () => void calls.push(name) });
+  const first = open(url, { schema: 'one', on: recordAs('first') });
   const { pool } = first;
-  const second = open(url, { pool, schema: 'two', on: on('second'), sameProcess: true });
+  const second = open(url, { pool, schema: 'two', on: recordAs('second'), sameProcess: true });
   await first.post('ord_1');
   await first.inbox.idle();
   await second.post('ord_1');
   await second.inbox.idle();
   assert.deepEqual(calls, ['first', 'second']);
-  const again = open(url, { schema: 'one', on: on('again'), sameProcess: true });
+  const again = open(url, { schema: 'one', on: recordAs('again'), sameProcess: true });
   await wait(500); // what the first one was claiming at that moment is its own
   await first.post('ord_2');
   await again.inbox.idle();
@@ -742,7 +742,7 @@ test('an instance looks once a second for what others have stored', async () => 
   const passedMs = performance.now() - beganAt;
   assert.ok(passedMs > 2500 && passedMs < 15_000, `four looks within ${passedMs} ms`);
   await open(url, { work: false }).post('ord_1');
-  await untilDone(idle);
+  await waitUntilDone(idle);
 });
 
 test('drain() works off due deliveries if no worker runs', async () => {

@@ -186,19 +186,19 @@ test('sequences that are behind their tables, as after logical replication, lose
   const url = await newDatabase(postgres.url);
   const shop = open(url, { work: false });
   for (let number = 0; number < 150; number++) assert.equal(await shop.post(`ord_${number}`), 200);
-  const other = (number: number) =>
+  const forgedRequest = (number: number) =>
     new Request('https://shop.example', {
       method: 'POST',
       body: `{"number":${number}}`,
       headers: { 'x-service-signature': '00', 'x-service-timestamp': '1' },
     });
-  for (let number = 0; number < 3; number++) await shop.inbox.handler(other(number));
+  for (let number = 0; number < 3; number++) await shop.inbox.handler(forgedRequest(number));
   await sql(
     url,
     `SELECT setval('payments_inbox.payments_inbox_id_seq', 1), setval('payments_inbox.payments_inbox_refused_id_seq', 1)`,
   );
   assert.deepEqual(await Promise.all(['a', 'b', 'c'].map((id) => shop.post(id))), [200, 200, 200]);
-  assert.equal((await shop.inbox.handler(other(3))).status, 400);
+  assert.equal((await shop.inbox.handler(forgedRequest(3))).status, 400);
   assert.deepEqual([(await shop.inbox.stats()).pending, (await shop.inbox.stats()).refused], [153, 4]);
   const [row] = await sql(url, 'SELECT last_value > 150 AS right FROM payments_inbox.payments_inbox_id_seq');
   assert.deepEqual(row, { right: true });

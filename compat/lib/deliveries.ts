@@ -20,9 +20,10 @@ const on = {
   },
 };
 const options = { secret, on, onError: (error: unknown) => errors.push(error) };
-/** A receiver of Fetch requests, and one of `node:http`. */
-export const fetched = () => handler(options);
-export const listened = () => nodeHandler(options);
+/** Returns a receiver of Fetch requests. */
+export const newFetchReceiver = () => handler(options);
+/** Returns a receiver of `node:http`. */
+export const newNodeReceiver = () => nodeHandler(options);
 
 /** Delivers once as signed and once changed, and ends the server. */
 export async function receives(server: Server, path = '/webhooks'): Promise<void> {

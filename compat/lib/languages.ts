@@ -16,7 +16,7 @@ const commands: Record<Language, (port: number) => [program: string, ...args: st
 };
 
 /** Returns the reason why the tests of a language are skipped; `false` if it is installed. */
-export function missing(language: Language): string | false {
+export function reasonToSkip(language: Language): string | false {
   const [program] = commands[language](0);
   const { error } = spawnSync(program, [language === 'Go' ? 'version' : '--version']);
   return error ? `${program} is not installed` : false;

@@ -91,7 +91,7 @@ export async function startPostgres(primary?: Postgres, folder = temporaryFolder
   const version = versions.sort().pop();
   if (!version) throw new Error(`PostgreSQL is not installed. ${packages}`);
   const bin = (name: string) => `/usr/lib/postgresql/${version}/bin/${name}`;
-  const user = unprivileged();
+  const user = unprivilegedUser();
   if (user) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
   const inFolder = { ...user, cwd: folder };
@@ -112,12 +112,12 @@ export async function startPostgres(primary?: Postgres, folder = temporaryFolder
   const start = async () => {
     const started = await launch(bin('postgres'), options, port, { ...user, cwd: folder });
     // It listens before it takes queries. pg_isready waits for no such thing by itself.
-    const ready = () => spawnSync(bin('pg_isready'), ['-h', '127.0.0.1', '-p', `${port}`]).status === 0;
-    for (let tries = 0; tries < 300 && !ready(); tries++) await wait(100);
+    const isReady = () => spawnSync(bin('pg_isready'), ['-h', '127.0.0.1', '-p', `${port}`]).status === 0;
+    for (let tries = 0; tries < 300 && !isReady(); tries++) await wait(100);
     return started;
   };
   let child = await start();
-  const again = async (signal: NodeJS.Signals) => {
+  const restart = async (signal: NodeJS.Signals) => {
     child.kill(signal);
     await once(child, 'exit');
     child = await start();
@@ -133,8 +133,8 @@ export async function startPostgres(primary?: Postgres, folder = temporaryFolder
   };
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    crash: () => again('SIGQUIT'),
-    restart: () => again('SIGINT'),
+    crash: () => restart('SIGQUIT'),
+    restart: () => restart('SIGINT'),
     revive: async () => {
       if (child.exitCode !== null || child.signalCode !== null) child = await start();
     },
@@ -149,7 +149,7 @@ export async function startPostgres(primary?: Postgres, folder = temporaryFolder
 /** Before a PostgreSQL server: lends its connections for a transaction at a time. */
 export async function startPgBouncer(url: string, connections = 3): Promise<Server> {
   const folder = temporaryFolder();
-  const user = unprivileged();
+  const user = unprivilegedUser();
   if (user) chownSync(folder, user.uid, user.gid);
   const port = await freePort();
   const target = new URL(url);
@@ -177,8 +177,8 @@ export async function startPgBouncer(url: string, connections = 3): Promise<Serv
   return { url: target.href, stop: () => end(child, 'SIGTERM', folder) };
 }
 
-/** PostgreSQL refuses to run as root: then its own user, which its package creates, runs it. */
-function unprivileged(): { uid: number; gid: number } | undefined {
+/** Returns the user `postgres`, which PostgreSQL's package creates, if this process is root's: PostgreSQL refuses to run as root. */
+function unprivilegedUser(): { uid: number; gid: number } | undefined {
   if (userInfo().uid !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };

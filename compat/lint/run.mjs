@@ -56,12 +56,12 @@ await check('a floating promise and an any are found, on their lines', () => {
 
 await check(`${blocks.length - 1} samples of README.md, AGENTS.md, docs/ and @example`, () => {
   assert.ok(blocks.length > 30);
-  none(inPages);
+  expectNone(inPages);
 });
 
-await check('the examples, of which the other samples of docs/ are parts', () => none(inExamples));
+await check('the examples, of which the other samples of docs/ are parts', () => expectNone(inExamples));
 
-function none(findings) {
+function expectNone(findings) {
   const others = findings.filter((finding) => !/^[\w/]*planted\./.test(finding));
   if (others.length > 0) throw new Error(others.join('\n'));
 }

@@ -46,7 +46,7 @@ test('a build fulfils nothing, and a started server what is stored, before the f
   assert.equal(heldCount(), 0);
 
   running = run(['start', '--hostname', '127.0.0.1', '--port', String(port)]);
-  await until(() => heldCount() === 1);
+  await waitUntil(() => heldCount() === 1);
   assert.equal(count('payments_inbox', "state = 'done'"), 1);
 });
 
@@ -54,19 +54,19 @@ test('the success page shows what the webhook wrote', async () => {
   await responds();
   sandbox.setWebhook(`${shop}/webhooks`);
   const redirectUrl = await buyAndPay();
-  await until(async () => (await text(redirectUrl)).includes('Paid. Thank you!'));
+  await waitUntil(async () => (await text(redirectUrl)).includes('Paid. Thank you!'));
 });
 
 test('neither an order that nobody pays nor one whose checkout failed holds the payment of a later one', async () => {
   const unpaid = await buy();
   sandbox.failNext({ method: 'POST', path: '/v1/checkouts', status: 503 });
   assert.equal((await buy()).status, 500);
-  await until(async () => (await text(await buyAndPay())).includes('Paid. Thank you!'));
+  await waitUntil(async () => (await text(await buyAndPay())).includes('Paid. Thank you!'));
   assert.equal(count('orders', 'paid_as IS NULL'), 1);
   assert.equal(count('payments_order'), count('orders'));
 
   await sandbox.completeCheckout(unpaid.headers.get('location') ?? '');
-  await until(() => count('orders', 'paid_as IS NULL') === 0);
+  await waitUntil(() => count('orders', 'paid_as IS NULL') === 0);
   const names = sandbox.products.map(({ name, price }) => `${name} ${price}`);
   assert.equal(new Set(names).size, names.length, 'a product of each amount, made once');
 });
@@ -80,7 +80,7 @@ test('who has the key of /orders sees held payments and decides on them, and nob
     ended,
   );
   const { order } = await sandbox.trigger('order.paid', { amount: String(amount) });
-  await until(() => heldCount(order.id) === 1);
+  await waitUntil(() => heldCount(order.id) === 1);
 
   const decide = (key: string, to = String(id)) => {
     const body = new URLSearchParams({ payment: order.id, order: to });
@@ -106,7 +106,7 @@ test('one order id with two amounts is credited once: a retry of the second says
   running = run(['start', '--hostname', '127.0.0.1', '--port', String(port)]);
   await responds();
   await buyAndPay();
-  await until(isIdle);
+  await waitUntil(isIdle);
   const { payment_id: id } = query('SELECT payment_id FROM payments_order ORDER BY paid_at DESC LIMIT 1');
   await buy();
   const { amount } = query("SELECT amount FROM payments_order WHERE state = 'open'");
@@ -117,7 +117,7 @@ test('one order id with two amounts is credited once: a retry of the second says
   await using inbox = openInbox({ file: orders, secret, work: false });
   const key = (await inbox.list({ state: 'parked' }))[0]?.key ?? '';
   assert.equal(await inbox.retry(key), true);
-  await until(async () => {
+  await waitUntil(async () => {
     const { state, lastError } = (await inbox.get(key)) ?? {};
     return state === 'done' || lastError?.includes('Nothing was credited') === true;
   });
@@ -134,7 +134,7 @@ test('after each of three edits the new function runs, once for each payment', a
   const source = readFileSync(file, 'utf8');
   running = run(['dev', '--hostname', '127.0.0.1', '--port', String(port)]);
   await responds();
-  await until(async () => (await text(await buyAndPay())).includes('Paid'));
+  await waitUntil(async () => (await text(await buyAndPay())).includes('Paid'));
   for (const version of ['one', 'two', 'three']) {
     writeFileSync(
       file,
@@ -144,19 +144,19 @@ test('after each of three edits the new function runs, once for each payment', a
       ),
     );
     // The edit is loaded with the next request of the route; deliveries on the way may still meet the old one.
-    await until(async () => {
+    await waitUntil(async () => {
       await buyAndPay();
       return printed.includes(`version ${version}`);
     });
-    await until(isIdle);
+    await waitUntil(isIdle);
     const redirectUrl = await buyAndPay();
-    await until(async () => (await text(redirectUrl)).includes('Paid'));
+    await waitUntil(async () => (await text(redirectUrl)).includes('Paid'));
     // Lines about earlier payments may come late.
-    const ofLast = () => printed.match(new RegExp(`version \\w+ ${sandbox.orders.at(-1)?.id}`, 'g'));
-    await until(() => ofLast() !== null);
-    assert.deepEqual(ofLast(), [`version ${version} ${sandbox.orders.at(-1)?.id}`]);
+    const linesOfLast = () => printed.match(new RegExp(`version \\w+ ${sandbox.orders.at(-1)?.id}`, 'g'));
+    await waitUntil(() => linesOfLast() !== null);
+    assert.deepEqual(linesOfLast(), [`version ${version} ${sandbox.orders.at(-1)?.id}`]);
   }
-  await until(isIdle);
+  await waitUntil(isIdle);
   const fulfilled = [...printed.matchAll(/version \w+ (\S+)/g)].map(([, id]) => id);
   assert.equal(new Set(fulfilled).size, fulfilled.length, 'once for each payment');
   assert.equal(count('orders', 'paid_as IS NULL'), 0);
@@ -201,7 +201,7 @@ function query(statement: string, ...values: number[]): Record<string, unknown> 
   }
 }
 
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+async function waitUntil(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + 90_000;
   while (!(await isTrue())) {
     assert.ok(performance.now() < end, `it did not happen within 90 s:\n${printed}`);
@@ -210,7 +210,7 @@ async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 const responds = () =>
-  until(() =>
+  waitUntil(() =>
     fetch(shop).then(
       () => true,
       () => false,

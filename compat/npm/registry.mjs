@@ -14,32 +14,32 @@ export async function openRegistry(elsewhere) {
   let staged;
   let published;
   const app = new Hono();
-  const only =
+  const requireToken =
     (...tokens) =>
     (c, next) =>
       tokens.some((one) => c.req.header('authorization') === `Bearer ${one}`)
         ? next()
         : c.json({ error: 'unauthorized' }, 401);
 
-  app.get('/id-token', only(idToken), (c) => c.json({ value: idToken }));
-  app.post(`/-/npm/v1/oidc/token/exchange/package/${name}`, only(idToken), (c) =>
+  app.get('/id-token', requireToken(idToken), (c) => c.json({ value: idToken }));
+  app.post(`/-/npm/v1/oidc/token/exchange/package/${name}`, requireToken(idToken), (c) =>
     c.json({ token: exchanged }, 201),
   );
-  app.post(`/-/stage/package/${name}`, only(exchanged), async (c) => {
+  app.post(`/-/stage/package/${name}`, requireToken(exchanged), async (c) => {
     staged = await c.req.json();
     return c.json({ stageId }, 201);
   });
-  app.get('/-/stage', only(token), (c) => {
+  app.get('/-/stage', requireToken(token), (c) => {
     const [version] = Object.keys(staged.versions);
     return c.json({ items: [{ id: stageId, packageName: name, version }], total: 1 });
   });
-  app.get(`/-/stage/${stageId}/tarball`, only(token), (c) => c.body(tarball(staged)));
-  app.post(`/-/stage/${stageId}/approve`, only(token), (c) => {
+  app.get(`/-/stage/${stageId}/tarball`, requireToken(token), (c) => c.body(tarball(staged)));
+  app.post(`/-/stage/${stageId}/approve`, requireToken(token), (c) => {
     if (c.req.header('npm-otp') !== otp) return c.json({ error: 'a second factor is missing' }, 401);
     published = staged;
     return c.json({}, 201);
   });
-  app.put(`/${name}`, only(token), async (c) => {
+  app.put(`/${name}`, requireToken(token), async (c) => {
     published = await c.req.json();
     return c.json({}, 201);
   });

@@ -239,13 +239,13 @@ async function parkFour(hooks: InboxHooks): Promise<void> {
     ? { file: ':memory:' }
     : { database: new (createRequire(import.meta.url)('better-sqlite3'))(':memory:') };
   const inbox = openInbox({ ...place, secret, on, hooks, retries: [], onError: () => {} });
-  const paid = (order_id: unknown, amount = '10.00') =>
+  const paidBody = (order_id: unknown, amount = '10.00') =>
     JSON.stringify({ type: 'order.paid', data: { order_id, amount, currency: 'USD' } });
   const bodies = [
-    paid(7),
-    paid('ord_1'),
-    paid('ord_1', '9.00'),
-    paid('ord_2'),
+    paidBody(7),
+    paidBody('ord_1'),
+    paidBody('ord_1', '9.00'),
+    paidBody('ord_2'),
     '{"type":"refund.created","data":{}}',
   ];
   for (const rawBody of bodies) {

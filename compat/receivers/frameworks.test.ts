@@ -17,12 +17,20 @@ import { Controller, Module, Post, Req, Res } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { type NodeRequest, type NodeResponse, sign } from 'merchant-payments/webhooks';
-import { errors, fetched, listened, rawBody, receives, receivesAt, secret } from '../lib/deliveries.js';
+import {
+  errors,
+  newFetchReceiver,
+  newNodeReceiver,
+  rawBody,
+  receives,
+  receivesAt,
+  secret,
+} from '../lib/deliveries.js';
 
 async function fastify(prepare: (app: FastifyInstance) => Promise<unknown>): Promise<void> {
   const app = Fastify();
   await prepare(app);
-  app.post('/webhooks', listened());
+  app.post('/webhooks', newNodeReceiver());
   await app.listen({ port: 0, host: '127.0.0.1' });
   try {
     await receives(app.server);
@@ -43,7 +51,7 @@ test('Fastify with a parser that gives the bytes', () =>
 
 test('Fastify without either: 500, and the error names both', async () => {
   const app = Fastify();
-  app.post('/webhooks', listened());
+  app.post('/webhooks', newNodeReceiver());
   errors.length = 0;
   const headers = { 'content-type': 'application/json', ...sign({ rawBody, secret }) };
   const response = await app.inject({ method: 'POST', url: '/webhooks', payload: rawBody, headers });
@@ -53,7 +61,7 @@ test('Fastify without either: 500, and the error names both', async () => {
 
 @Controller('webhooks')
 class WebhooksController {
-  readonly handle = listened();
+  readonly handle = newNodeReceiver();
 
   @Post()
   receive(@Req() request: NodeRequest, @Res() response: NodeResponse): Promise<void> {
@@ -78,14 +86,14 @@ test('NestJS on Fastify with rawBody: true, and on its default Express', async (
 });
 
 test('Koa: the request and response of ctx, before the body parser and after it', async () => {
-  const receive = listened();
+  const receive = newNodeReceiver();
   const plain = new Koa();
   plain.use(async (ctx) => {
     await receive(ctx.request, ctx.response);
   });
   await receives(createServer(plain.callback()));
   const parsed = new Koa();
-  const again = listened();
+  const again = newNodeReceiver();
   parsed.use(bodyParser());
   parsed.use(async (ctx) => {
     await again(ctx.request, ctx.response);
@@ -95,7 +103,7 @@ test('Koa: the request and response of ctx, before the body parser and after it'
 
 test('h3 1: as Fetch route, and as listener that is returned', async () => {
   const app = h3.createApp();
-  const [receive, listen] = [fetched(), listened()];
+  const [receive, listen] = [newFetchReceiver(), newNodeReceiver()];
   app.use(
     '/webhooks',
     h3.defineEventHandler((event) => receive(h3.toWebRequest(event))),
@@ -109,7 +117,7 @@ test('h3 1: as Fetch route, and as listener that is returned', async () => {
 });
 
 test('h3 2: event.req; the event itself is refused by name', async () => {
-  const [receive, listen] = [fetched(), listened()];
+  const [receive, listen] = [newFetchReceiver(), newNodeReceiver()];
   const app = new H3();
   app.post('/webhooks', (event) => receive(event.req));
   app.post('/node', fromNodeHandler(listen));
@@ -135,7 +143,7 @@ test('AdonisJS: the request and response of the context, with its body parser an
     const app = new AppFactory().create(new URL('./', import.meta.url), (path) => import(path));
     await app.init();
     const adonis = new ServerFactory().merge({ app }).create();
-    const receive = listened();
+    const receive = newNodeReceiver();
     adonis.use(middleware);
     adonis.getRouter().post('/webhooks', ({ request, response }) => receive(request, response));
     await adonis.boot();
@@ -145,7 +153,7 @@ test('AdonisJS: the request and response of the context, with its body parser an
 
 // React Router is not installed: this is its route, called with what it documents.
 test('React Router: the request of the arguments', async () => {
-  const receive = fetched();
+  const receive = newFetchReceiver();
   const action = ({ request }: { request: Request }) => receive(request);
   await receivesAt((init) => action({ request: new Request('http://shop.example/webhooks', init) }));
 });

@@ -5,7 +5,7 @@ import { http } from '@google-cloud/functions-framework';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
 import express from 'express';
 import serverless from 'serverless-http';
-import { fetched, listened, receives, receivesAt } from '../lib/deliveries.js';
+import { newFetchReceiver, newNodeReceiver, receives, receivesAt } from '../lib/deliveries.js';
 
 /** An event of API Gateway, of payload format 2.0 as a function URL has it too: names as they were sent, base64 for binary types. */
 function lambdaEvent({ method = '', headers, body }: RequestInit, isBase64Encoded: boolean) {
@@ -25,7 +25,7 @@ function lambdaEvent({ method = '', headers, body }: RequestInit, isBase64Encode
 
 for (const isBase64 of [false, true]) {
   test(`AWS Lambda behind API Gateway, with${isBase64 ? '' : 'out'} base64`, async () => {
-    const receive = fetched();
+    const receive = newFetchReceiver();
     const handler = async (event: ReturnType<typeof lambdaEvent>) => {
       const body = Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8');
       const request = new Request('https://lambda.example', { method: 'POST', headers: event.headers, body });
@@ -37,7 +37,7 @@ for (const isBase64 of [false, true]) {
 
   test(`serverless-http around Express on Lambda, with${isBase64 ? '' : 'out'} base64`, async () => {
     const app = express();
-    app.post('/webhooks', listened());
+    app.post('/webhooks', newNodeReceiver());
     const handler = serverless(app);
     await receivesAt(async (init) => {
       const response: { statusCode?: number } = await handler(lambdaEvent(init, isBase64), {});
@@ -47,12 +47,12 @@ for (const isBase64 of [false, true]) {
 }
 
 test('Netlify, Vercel, Cloudflare, Deno: a function that takes a Request', async () => {
-  const receive = fetched();
+  const receive = newFetchReceiver();
   await receivesAt((init) => receive(new Request('https://shop.example/webhooks', init)));
 });
 
 test('Azure Functions', async () => {
-  const receive = fetched();
+  const receive = newFetchReceiver();
   const webhooks = async (request: azure.HttpRequest) => {
     const { url, method, headers } = request;
     const body = await request.arrayBuffer();
@@ -72,6 +72,6 @@ test('Azure Functions', async () => {
 });
 
 test('Google Cloud Functions, whose framework has parsed the body and kept its bytes', async () => {
-  http('webhooks', listened());
+  http('webhooks', newNodeReceiver());
   await receives(getTestServer('webhooks'), '/');
 });

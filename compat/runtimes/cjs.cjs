@@ -2,7 +2,7 @@ const main = require('merchant-payments');
 const { createSandbox } = require('merchant-payments/sandbox');
 const webhooks = require('merchant-payments/webhooks');
 
-import('./scenario.mjs').then(async ({ inProcess, overHttp }) => {
-  await inProcess({ main, webhooks, createSandbox });
-  await overHttp({ main, createSandbox });
+import('./scenario.mjs').then(async ({ runInProcess, runOverHttp }) => {
+  await runInProcess({ main, webhooks, createSandbox });
+  await runOverHttp({ main, createSandbox });
 });

@@ -30,10 +30,10 @@ const workerds = { '@cloudflare/workerd-linux-64': '2026-10-01', 'workerd-2025':
 for (const [name, date] of Object.entries(workerds)) {
   const program = join(modules, name, 'bin/workerd');
   for (const worker of ['worker.mjs', 'load.mjs'])
-    await check(`${name}: ${worker}`, () => inWorkerd(program, date, worker));
+    await check(`${name}: ${worker}`, () => runInWorkerd(program, date, worker));
 }
 
-async function inWorkerd(workerd, date, worker) {
+async function runInWorkerd(workerd, date, worker) {
   const folder = await mkdtemp(join(tmpdir(), 'merchant-payments-workerd-'));
   const sandbox = await createSandbox().listen();
   try {

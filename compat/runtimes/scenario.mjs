@@ -1,7 +1,7 @@
 // The work of a shop, in any runtime: create, fail, iterate, be paid, sign and verify.
 import assert from 'node:assert/strict';
 
-export async function inProcess({ main, webhooks, createSandbox }) {
+export async function runInProcess({ main, webhooks, createSandbox }) {
   const delivered = [];
   const secret = 'a-secret-of-this-test';
   const sandbox = createSandbox({
@@ -20,7 +20,7 @@ export async function inProcess({ main, webhooks, createSandbox }) {
   await sandbox.close();
 }
 
-export async function overHttp({ main, createSandbox }) {
+export async function runOverHttp({ main, createSandbox }) {
   const sandbox = await createSandbox().listen();
   await shop(main, new main.PaymentsClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey }));
   await sandbox.close();

@@ -2,11 +2,11 @@
 import * as main from 'merchant-payments';
 import { createSandbox } from 'merchant-payments/sandbox';
 import * as webhooks from 'merchant-payments/webhooks';
-import { inProcess, shop } from './scenario.mjs';
+import { runInProcess, shop } from './scenario.mjs';
 
 export default {
   async test(_controller, { baseUrl, apiKey }) {
-    await inProcess({ main, webhooks, createSandbox });
+    await runInProcess({ main, webhooks, createSandbox });
     await shop(main, new main.PaymentsClient({ baseUrl, apiKey }));
   },
 };

@@ -83,7 +83,7 @@ async function sellTwo(webhooks: string, buy: (productId: string) => Promise<Res
   assert.match(await (await fetch(second.successUrl ?? '')).text(), /being confirmed/);
   const { delivery, redirectUrl = '' } = await sandbox.completeCheckout(first.url);
   assert.equal(delivery?.status, 200);
-  await paid(redirectUrl);
+  await showsPaid(redirectUrl);
   assert.match(await (await fetch(second.successUrl ?? '')).text(), /being confirmed/);
   assert.equal((await fetch(second.successUrl?.replace(/token=.*/, 'token=guess') ?? '')).status, 404);
   assert.doesNotMatch(await text(orders), /Payments that need a decision/);
@@ -111,7 +111,7 @@ async function sellTwo(webhooks: string, buy: (productId: string) => Promise<Res
   assert.match(await (await fetch(later.redirectUrl ?? '')).text(), /being confirmed/);
   sandbox.setWebhook(shop + webhooks);
   assert.equal((await sandbox.redeliver(later.event.id)).status, 200);
-  await paid(later.redirectUrl ?? '');
+  await showsPaid(later.redirectUrl ?? '');
   assert.equal((await sandbox.redeliver(later.event.id)).status, 200);
   assert.equal((await fetch(await sandbox.signedRequest(later.event, { tamper: 'body' }))).status, 400);
 
@@ -139,7 +139,7 @@ async function shows(address: string, what: RegExp): Promise<string> {
   }
   assert.fail(`${address} does not show ${what} within 15 s`);
 }
-const paid = (address: string) => shows(address, /class="state paid"/);
+const showsPaid = (address: string) => shows(address, /class="state paid"/);
 
 const text = async (path: string) => (await fetch(shop + path)).text();
 const post = (path: string, body?: URLSearchParams) =>

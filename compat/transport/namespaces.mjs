@@ -5,7 +5,7 @@ import { once } from 'node:events';
 const addresses = ['10.213.0.1', '10.213.0.2'];
 
 /** The reason why there are no namespaces here, or `undefined`. */
-export function missing() {
+export function reasonToSkip() {
   const name = `merchant-payments-${process.pid}`;
   try {
     ip(`netns add ${name}`);

@@ -61,11 +61,13 @@ async function works(payments) {
 }
 
 const dispatcher = new ProxyAgent({ uri: `http://${addressOf(proxy)}`, requestTls: { ca } });
-const proxied = (address, init) => undiciFetch(address, { ...init, dispatcher });
-await works(client(proxied));
+const fetchThroughProxy = (address, init) => undiciFetch(address, { ...init, dispatcher });
+await works(client(fetchThroughProxy));
 assert.deepEqual([...new Set(tunnels.splice(0))], [addressOf(service)]);
 
-const refused = client(proxied, 'https://payments.invalid').checkouts.create({ productId: 'prod_1' });
+const refused = client(fetchThroughProxy, 'https://payments.invalid').checkouts.create({
+  productId: 'prod_1',
+});
 // undici gives it the code of any request that was aborted, so whether it was sent is not known.
 await assert.rejects(refused, { name: 'ConnectionError', reason: 'UND_ERR_ABORTED', attempts: 1 });
 assert.deepEqual(tunnels, ['payments.invalid:443']);

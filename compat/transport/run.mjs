@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { check, run } from '../check.mjs';
-import { missing, withCable } from './namespaces.mjs';
+import { reasonToSkip, withCable } from './namespaces.mjs';
 import { balance } from './service.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -25,10 +25,10 @@ for (const version of [20, 22, 24, 26]) {
 }
 for (const version of [22, 24, 26]) {
   await check(`Node ${version}: NODE_USE_ENV_PROXY, to http`, () =>
-    proxied(version, 'http://payments.invalid', '1.00', 'GET http://payments.invalid/v1/balance'),
+    callThroughProxy(version, 'http://payments.invalid', '1.00', 'GET http://payments.invalid/v1/balance'),
   );
   await check(`Node ${version}: NODE_USE_ENV_PROXY, to https through a proxy that refuses`, () =>
-    proxied(
+    callThroughProxy(
       version,
       'https://payments.invalid',
       'GET /v1/balance was not sent: the proxy PROXY refused the tunnel (407).',
@@ -46,7 +46,7 @@ for (const version of [22, 24, 26]) {
   });
 }
 
-const reason = missing();
+const reason = reasonToSkip();
 for (const carrier of ['node:http', 'undici', 'node-fetch']) {
   const name = `a host that vanishes after it read a POST, over ${carrier}`;
   if (reason) console.log(`  NOT RUN ${name}: it needs network namespaces (root, iproute2): ${reason}`);
@@ -71,7 +71,7 @@ async function vanishes({ addresses: [here, there], links: [, link], start }, ca
 }
 
 /** Calls through a proxy of this process, and compares what the call gave and what the proxy saw. */
-async function proxied(version, baseUrl, expected, request) {
+async function callThroughProxy(version, baseUrl, expected, request) {
   const seen = [];
   const proxy = createServer(({ method, url }, response) => {
     seen.push(`${method} ${url}`);

@@ -98,17 +98,17 @@ async function orders(response: ServerResponse): Promise<ServerResponse> {
     .all();
   const list = (lines: string[]) => `<ul>${lines.map((line) => `<li>${line}</li>`).join('')}</ul>`;
   const sum = ({ id, amount, currency }: { id?: unknown; amount?: unknown; currency?: unknown }) =>
-    safe(`${String(id)}: ${String(amount)} ${String(currency)}`);
+    escapeHtml(`${String(id)}: ${String(amount)} ${String(currency)}`);
   const choice = (payment: string, order: string) => {
     const address = `/orders?${new URLSearchParams({ key: ordersKey, payment, order })}`;
-    return `<form method="post" action="${safe(address)}"><button>it is order ${safe(order)}</button></form>`;
+    return `<form method="post" action="${escapeHtml(address)}"><button>it is order ${escapeHtml(order)}</button></form>`;
   };
   const held = (await book.held()).map(({ payment, candidates }) => {
     return sum(payment) + candidates.map(({ id }) => choice(payment.id, id)).join('');
   });
   return page(
     response,
-    `<h1>Orders</h1>${list(all.map((one) => `${sum(one)}, ${one.paid_as === null ? 'open' : `paid as ${safe(String(one.paid_as))}`}`))}
+    `<h1>Orders</h1>${list(all.map((one) => `${sum(one)}, ${one.paid_as === null ? 'open' : `paid as ${escapeHtml(String(one.paid_as))}`}`))}
      <h2>Payments held: which order was it?</h2>${list(held)}
      <h2>Customers back, and no payment: was a webhook lost?</h2>${list((await book.overdue()).map(sum))}`,
   );
@@ -124,7 +124,7 @@ function decide(response: ServerResponse, paymentId: string, orderId: string): S
     database.exec('ROLLBACK');
     // Somebody else has decided meanwhile, say.
     if (!(error instanceof PaymentsError)) throw error;
-    return page(response, `<h1>${safe(error.message)}</h1>`, 409);
+    return page(response, `<h1>${escapeHtml(error.message)}</h1>`, 409);
   }
   return redirect(response, `/orders?key=${ordersKey}`);
 }
@@ -132,22 +132,22 @@ function decide(response: ServerResponse, paymentId: string, orderId: string): S
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
   const [path = '', query] = (request.url ?? '').split('?');
   const [, room, id = ''] = path.split('/');
-  const given = (name: string) => new URLSearchParams(query).get(name) ?? '';
-  const isOrders = room === 'orders' && given('key') === ordersKey;
+  const parameter = (name: string) => new URLSearchParams(query).get(name) ?? '';
+  const isOrders = room === 'orders' && parameter('key') === ordersKey;
   if (request.method === 'POST') {
     if (room === 'webhooks') {
       void inbox.nodeHandler(request, response);
       return;
     }
     if (room === 'buy') return buy(response);
-    if (isOrders) return decide(response, given('payment'), given('order'));
+    if (isOrders) return decide(response, parameter('payment'), parameter('order'));
   } else {
     if (path === '/')
       return page(
         response,
         `<h1>${mug.name}</h1><p>${mug.price} ${mug.currency}</p><form method="post" action="/buy"><button>Buy</button></form>`,
       );
-    if (room === 'thanks') return thanks(response, id, given('token'));
+    if (room === 'thanks') return thanks(response, id, parameter('token'));
     if (isOrders) return orders(response);
   }
   return page(response, '<h1>There is nothing here</h1>', 404);
@@ -195,6 +195,6 @@ function newToken(bytes = 24): string {
   return randomBytes(bytes).toString('base64url');
 }
 
-function safe(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => `&#${String(sign.charCodeAt(0))};`);
 }

@@ -69,7 +69,7 @@ app.get('/pictures/:name', (request, response, next) => {
 app.use((_request, response) => {
   response.status(404).send(page.missing());
 });
-const failed: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+const handleError: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   if (!isPaymentsError(error)) {
     next(error); // Express responds 400 or 413 to what it cannot read
     return;
@@ -77,7 +77,7 @@ const failed: ErrorRequestHandler = (error: unknown, _request, response, next) =
   console.error(error.message);
   response.status(502).send(page.failed());
 };
-app.use(failed);
+app.use(handleError);
 
 // Creates products. Leave this line out where PAYMENTS_BASE_URL is not the sandbox.
 await stock(payments, shopUrl);

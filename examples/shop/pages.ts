@@ -2,7 +2,7 @@ import type { Product } from 'merchant-payments';
 import type { BookOrder, HeldPayment } from 'merchant-payments/inbox';
 import type { Order, Orders } from './orders.ts';
 
-const safe = (text: string) => text.replace(/[&<>"']/g, (sign) => `&#${String(sign.charCodeAt(0))};`);
+const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (sign) => `&#${String(sign.charCodeAt(0))};`);
 
 export const style = `
 :root { color-scheme: light dark; --ink: #22302b; --soft: #5a6a63; --ground: #f7f4ee; --card: #fffdf9; --line: #e4ded2; --accent: #24544a; --on: #fff }
@@ -23,12 +23,12 @@ button { min-height: 2.75rem; padding: 0 1.5rem; border: 0; border-radius: .625r
 
 const layout = (title: string, body: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${safe(title)}</title><link rel="icon" href="data:,"><style>${style}</style></head>
+<title>${escapeHtml(title)}</title><link rel="icon" href="data:,"><style>${style}</style></head>
 <body><header><a href="/">North &amp; Pine</a></header><main>${body}</main>
 <footer>Behind the counter: <a href="/orders">orders of this shop</a></footer></body></html>`;
 
 const offer = ({ id, name, description, image, price, currency }: Product): string =>
-  `<article>${image ? `<img src="${safe(image)}" alt="">` : ''}<div><h2>${safe(name)}</h2><p>${safe(description ?? '')}</p>
+  `<article>${image ? `<img src="${escapeHtml(image)}" alt="">` : ''}<div><h2>${escapeHtml(name)}</h2><p>${escapeHtml(description ?? '')}</p>
 <form method="post" action="/buy/${encodeURIComponent(id)}"><span>${price} ${currency}</span><button>Buy</button></form></div></article>`;
 
 /** Asks every second whether the webhook has come; without script the page reloads every two seconds. */
@@ -63,22 +63,22 @@ const why = {
 
 /** A payment that may be for one of several orders, or for none: a person chooses. */
 const heldPayment = ({ payment, candidates, because }: HeldPayment, titleOf: TitleOf): string =>
-  `<section class="order"><h2>${payment.amount} ${safe(payment.currency)}, paid as <code>${safe(payment.id)}</code> at ${time(payment.receivedAt)} UTC</h2>
+  `<section class="order"><h2>${payment.amount} ${escapeHtml(payment.currency)}, paid as <code>${escapeHtml(payment.id)}</code> at ${time(payment.receivedAt)} UTC</h2>
 <p>${why[because]}${candidates.length > 0 ? ' Ask the customers for a receipt before you choose: coming back proves nothing.' : ''}</p>
-<form method="post"><input type="hidden" name="payment" value="${safe(payment.id)}">
+<form method="post"><input type="hidden" name="payment" value="${escapeHtml(payment.id)}">
 ${candidates.map((order) => `<label><input type="radio" name="order" value="${order.id}" required><span>${titleOf(order)}, ${openSince(order)}</span></label>`).join('')}
 <label><input type="radio" name="order" value="" required><span>None of my orders</span></label><button>Decide</button></form></section>`;
 
 /** The customer came back, and no webhook did. */
 const overdueOrder = (order: BookOrder, titleOf: TitleOf): string =>
-  `<section class="order"><h2>${titleOf(order)}, ${order.amount} ${safe(order.currency)}</h2>
+  `<section class="order"><h2>${titleOf(order)}, ${order.amount} ${escapeHtml(order.currency)}</h2>
 <p>${openSince(order)}. Its webhook may be lost. Ask the service; close the order only if it was not paid.</p>
 <form method="post"><button name="close" value="${order.id}">Close</button></form></section>`;
 
 type TitleOf = (order: BookOrder) => string;
 
 const row = (order: Order): string =>
-  `<tr><td>${order.id}<td>${safe(order.name)}<td>${order.amount} ${safe(order.currency)}<td>${stateOf(order)}<td>${safe(order.paidAs ?? '')}</tr>`;
+  `<tr><td>${order.id}<td>${escapeHtml(order.name)}<td>${order.amount} ${escapeHtml(order.currency)}<td>${stateOf(order)}<td>${escapeHtml(order.paidAs ?? '')}</tr>`;
 const stateOf = (order: Order): string => {
   if (order.paidAs) return '<span class="state paid">Paid</span>';
   return `<span class="state">${order.isClosed ? 'Closed' : 'Open'}</span> ${openSince(order)}`;
@@ -99,7 +99,7 @@ export const page = {
       `Order ${id}`,
       `<div class="order"><p>Order ${id}</p><h1>${paidAs ? 'Thank you' : 'Almost there'}</h1>
 <p role="status"><span class="state ${paidAs ? 'paid' : ''}">${paidAs ? 'Paid' : 'Payment is being confirmed'}</span></p>
-<p>${safe(name)}, ${amount} ${safe(currency)}</p>
+<p>${escapeHtml(name)}, ${amount} ${escapeHtml(currency)}</p>
 <p><a href="/">Back to the shop</a></p></div>${paidAs ? '' : live}`,
     ),
 
@@ -110,7 +110,7 @@ export const page = {
   orders: async ({ list, book }: Orders) => {
     const [all, held, overdue] = [list(), await book.held(), await book.overdue()];
     const titleOf: TitleOf = ({ id }) =>
-      `Order ${id}: ${safe(all.find((order) => order.id === id)?.name ?? '')}`;
+      `Order ${id}: ${escapeHtml(all.find((order) => order.id === id)?.name ?? '')}`;
     const sections = [
       ...(held.length > 0 ? ['<h1>Payments that need a decision</h1>'] : []),
       ...held.map((one) => heldPayment(one, titleOf)),

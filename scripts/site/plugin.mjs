@@ -79,11 +79,11 @@ export function load(app) {
     }
   });
 
-  const inOrder = ({ project }) => {
+  const orderAll = ({ project }) => {
     order(project, Object.keys(firstNames));
     for (const module of project.children ?? []) order(module, firstNames[module.name] ?? []);
   };
-  app.converter.on(Converter.EVENT_RESOLVE_END, inOrder, afterTypedoc);
+  app.converter.on(Converter.EVENT_RESOLVE_END, orderAll, afterTypedoc);
 
   app.renderer.on(IndexEvent.PREPARE_INDEX, ({ searchResults }) => {
     for (const reflection of searchResults) reflection.relevanceBoost = boostOf(reflection, known);

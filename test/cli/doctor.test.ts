@@ -5,7 +5,13 @@ import { sign } from 'merchant-payments/webhooks';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { callCommand, environment, testRefusals, useProgram } from '../helpers/command.js';
 import { isInstalled, runProcess } from '../helpers/processes.js';
-import { holds, listen, type Received, type Reply, type Verifying } from '../helpers/receiver.js';
+import {
+  holds,
+  listen,
+  type ReceivedDelivery,
+  type Reply,
+  type VerificationParts,
+} from '../helpers/receiver.js';
 import { isWindows } from '../helpers/systems.js';
 
 const program = useProgram();
@@ -19,13 +25,13 @@ async function doctor(args: string[], env: NodeJS.ProcessEnv = known) {
   return result;
 }
 
-async function startReceiver(answer: (delivery: Received) => Reply | Promise<Reply>) {
+async function startReceiver(answer: (delivery: ReceivedDelivery) => Reply | Promise<Reply>) {
   const receiver = await listen(answer);
   onTestFinished(() => receiver.close());
   return receiver;
 }
 
-const makeReceiver = (how: Verifying) =>
+const makeReceiver = (how: VerificationParts) =>
   startReceiver((delivery) => (holds(delivery, secret, how) ? { status: 200 } : { status: 400 }));
 
 async function sandboxFor(webhook: SandboxOptions['webhook']) {
@@ -138,7 +144,7 @@ describe('merchant-payments doctor', () => {
     expect(status).toBe(0);
   });
 
-  test.each<[string, (delivery: Received) => Reply, string, RegExp]>([
+  test.each<[string, (delivery: ReceivedDelivery) => Reply, string, RegExp]>([
     ['accepts everything', () => ({ status: 200 }), 'answers_everything', /^✗ DANGER: /],
     [
       'echoes the whole delivery',

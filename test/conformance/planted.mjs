@@ -4,16 +4,16 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-class Rejected extends Error {
+class Rejection extends Error {
   constructor(kind) {
     super(kind);
     this.kind = kind;
   }
 }
 const reject = (kind = 'verification') => {
-  throw new Rejected(kind);
+  throw new Rejection(kind);
 };
-const same = (a, b) => a.length === b.length && timingSafeEqual(a, b);
+const isEqual = (a, b) => a.length === b.length && timingSafeEqual(a, b);
 
 /** The parts of a right verifier. */
 const right = {
@@ -37,7 +37,7 @@ const right = {
     const again = bytes.toString(encoding);
     return (encoding === 'hex' ? again === text.toLowerCase() : again === text) ? bytes : reject();
   },
-  compare: (text, mac, how, encoding) => same(how.decode(text, encoding), mac),
+  compare: (text, mac, how, encoding) => isEqual(how.decode(text, encoding), mac),
   /** Further bodies, timestamps and MACs that a mistake takes. */
   bodies: (body) => [body],
   stamps: (stamp) => [stamp],
@@ -114,10 +114,12 @@ function eventOf(how, body) {
 const minimal = Buffer.from(
   '{"type":"order.paid","data":{"order_id":"ord_1001","amount":"19.90","currency":"USD"}}',
 );
-/** Takes a MAC of the body after a change, too. */
-const also = (change) => ({ bodies: (body) => [body, Buffer.from(change(body.toString(), body))] });
-/** Verifies the body after a change only. */
-const only = (change) => ({ bodies: (body) => [Buffer.from(change(body.toString(), body))] });
+/** Takes a MAC of the changed body, too. */
+const takesChangedToo = (change) => ({
+  bodies: (body) => [body, Buffer.from(change(body.toString(), body))],
+});
+/** Takes a MAC of the changed body only. */
+const takesChangedOnly = (change) => ({ bodies: (body) => [Buffer.from(change(body.toString(), body))] });
 const digits = (compare) => ({
   compare: (text, mac, _how, encoding) => {
     const whole = mac.toString(encoding);
@@ -128,10 +130,10 @@ const digits = (compare) => ({
 const reads = (pattern, read) => ({
   prefix: (text, prefix) => (pattern.test(text) ? read(text) : right.prefix(text, prefix)),
 });
-const stamped = (pattern, read = Number.parseInt) => ({
+const readsStamp = (pattern, read = Number.parseInt) => ({
   stamp: (text) => (pattern.test(text) ? read(text) : right.stamp(text)),
 });
-const takesStamp = (pattern) => stamped(pattern, () => Date.now() / 1000 + Number.NaN);
+const takesStamp = (pattern) => readsStamp(pattern, () => Date.now() / 1000 + Number.NaN);
 const takesAny = (pattern) => ({
   ...takesStamp(pattern),
   fresh: (age, tolerance) => Number.isNaN(age) || right.fresh(age, tolerance),
@@ -263,29 +265,29 @@ export const faults = {
     template: (content) => right.template(content).replace(/(?<=\{body\}).*/s, ''),
   },
   'signs a template without body': { template: (content) => content },
-  'takes the MAC of an empty body': also(() => ''),
+  'takes the MAC of an empty body': takesChangedToo(() => ''),
   'signs the order, not the body': { bodies: (body) => [body, minimal] },
   'takes a signature of another event': {
     macs: () => [Buffer.from('e133d71f73f586576cbaa7aed669bd38a4b797f70ecc29b2199d8ad4d4527feb', 'hex')],
   },
-  'leaves the amount out': also((text) => text.replace(/"amount":"[\d.]+"/, '"amount":"19.90"')),
-  'takes a trimmed body': also((text) => text.trim()),
-  'repairs JSON': also((text) => `${text}}`),
-  'sorts keys': also(() => minimal),
-  'normalizes Unicode': also((text) => text.normalize('NFC')),
-  'drops a byte order mark before the MAC': also((text) => text.replace(/^\uFEFF/, '')),
-  'decodes before the MAC': only((text) => text),
-  'trims before the MAC': only((text) => text.trim()),
-  'makes LF of CRLF': only((text) => text.replaceAll('\r\n', '\n')),
-  'takes LF for CRLF': also((text) => text.replaceAll('\r\n', '\n')),
-  'encodes the body again': only((text, body) => {
+  'leaves the amount out': takesChangedToo((text) => text.replace(/"amount":"[\d.]+"/, '"amount":"19.90"')),
+  'takes a trimmed body': takesChangedToo((text) => text.trim()),
+  'repairs JSON': takesChangedToo((text) => `${text}}`),
+  'sorts keys': takesChangedToo(() => minimal),
+  'normalizes Unicode': takesChangedToo((text) => text.normalize('NFC')),
+  'drops a byte order mark before the MAC': takesChangedToo((text) => text.replace(/^\uFEFF/, '')),
+  'decodes before the MAC': takesChangedOnly((text) => text),
+  'trims before the MAC': takesChangedOnly((text) => text.trim()),
+  'makes LF of CRLF': takesChangedOnly((text) => text.replaceAll('\r\n', '\n')),
+  'takes LF for CRLF': takesChangedToo((text) => text.replaceAll('\r\n', '\n')),
+  'encodes the body again': takesChangedOnly((text, body) => {
     try {
       return JSON.stringify(JSON.parse(text));
     } catch {
       return body;
     }
   }),
-  'decodes as Latin-1': only((_, body) => body.toString('latin1')),
+  'decodes as Latin-1': takesChangedOnly((_, body) => body.toString('latin1')),
   'caps bodies at 100 kB': { bodies: (body) => (body.length > 1e5 ? reject() : [body]) },
   // The timestamp.
   'takes NaN': takesAny(/^NaN$/),
@@ -295,18 +297,18 @@ export const faults = {
   'takes a timestamp below 0': takesAny(/^-/),
   'takes an exponent': takesAny(/^\de\d$/),
   'takes any number of digits': takesAny(/^9{50,}$/),
-  'reads 15 digits': stamped(/^\d{15}$/),
-  'reads a plus': stamped(/^\+/),
-  'reads a fraction': stamped(/\.0$/),
-  'reads a leading zero': stamped(/^0\d/),
-  'reads a leading space': stamped(/^ /),
-  'reads a trailing line feed': stamped(/\n$/),
-  'reads digits as far as they go, as parseInt': stamped(/^\d+[a-z]/),
-  'reads underscores': stamped(/_/, (text) => Number(text.replaceAll('_', ''))),
-  'reads the n of a bigint': stamped(/n$/),
-  'reads full-width digits of a timestamp': stamped(/[０-９]/, (text) => Number(text.normalize('NFKC'))),
-  'reads an HTTP date': stamped(/GMT$/, (text) => Date.parse(text) / 1000),
-  'reads ISO 8601 unasked': stamped(/T.*Z$/, (text) => Date.parse(text) / 1000),
+  'reads 15 digits': readsStamp(/^\d{15}$/),
+  'reads a plus': readsStamp(/^\+/),
+  'reads a fraction': readsStamp(/\.0$/),
+  'reads a leading zero': readsStamp(/^0\d/),
+  'reads a leading space': readsStamp(/^ /),
+  'reads a trailing line feed': readsStamp(/\n$/),
+  'reads digits as far as they go, as parseInt': readsStamp(/^\d+[a-z]/),
+  'reads underscores': readsStamp(/_/, (text) => Number(text.replaceAll('_', ''))),
+  'reads the n of a bigint': readsStamp(/n$/),
+  'reads full-width digits of a timestamp': readsStamp(/[０-９]/, (text) => Number(text.normalize('NFKC'))),
+  'reads an HTTP date': readsStamp(/GMT$/, (text) => Date.parse(text) / 1000),
+  'reads ISO 8601 unasked': readsStamp(/T.*Z$/, (text) => Date.parse(text) / 1000),
   'reads ISO 8601 without a zone': {
     iso: (text) => (/\d$/.test(text) ? Date.parse(`${text}Z`) / 1000 : right.iso(text)),
   },
@@ -428,7 +430,7 @@ export function answer(fault, question) {
   try {
     return { result: 'accepted', event: verify({ ...right, ...faults[fault] }, question) };
   } catch (error) {
-    if (error instanceof Rejected) return { result: 'rejected', kind: error.kind };
+    if (error instanceof Rejection) return { result: 'rejected', kind: error.kind };
     return { result: 'crashed', note: error.message };
   }
 }

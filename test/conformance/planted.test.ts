@@ -81,7 +81,7 @@ async function judgeResults(results: Results) {
 }
 
 /** Does some work for each name, a few at a time. */
-async function each<Value>(
+async function runForEach<Value>(
   some: string[],
   work: (name: string) => Promise<Value>,
 ): Promise<Map<string, Value>> {
@@ -121,7 +121,7 @@ test('every planted fault is found, and each case says which one only it finds',
   const found = new Map(names.map((name) => [name, casesFailedBy(name)]));
   expect(names.filter((name) => found.get(name)?.length === 0)).toEqual([]);
   const asked = names.filter((_, at) => at % 3 === 0);
-  const stdio = await each(asked, async (name) => (await runOverStdio(name)).found);
+  const stdio = await runForEach(asked, async (name) => (await runOverStdio(name)).found);
   expect(asked.length).toBeGreaterThanOrEqual(40);
   expect(asked.map((name) => stdio.get(name))).toEqual(asked.map((name) => found.get(name)));
 
@@ -133,7 +133,7 @@ test('every planted fault is found, and each case says which one only it finds',
   });
   expect(told).toEqual(measured);
 
-  const http = await each(names, (name) =>
+  const http = await runForEach(names, (name) =>
     judgeResults(examineReceiver(base + encodeURIComponent(name), options)).catch((error: Error) => {
       expect(error.message).toContain('to a valid delivery');
       const skipped: string[] = [];

@@ -8,10 +8,10 @@ import { findUnreachable } from '../../src/doctor/obstacles.js';
 import {
   holds,
   listen,
-  type Received,
+  type ReceivedDelivery,
   type Receiver,
   type Reply,
-  type Verifying,
+  type VerificationParts,
 } from '../helpers/receiver.js';
 
 const secret = 'whsec_9f2c4e7a10b35d68c1e4';
@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 async function examine(
-  answer: (delivery: Received) => Reply | Promise<Reply> | 'hang up',
+  answer: (delivery: ReceivedDelivery) => Reply | Promise<Reply> | 'hang up',
 ): Promise<Diagnosis> {
   receiver = await listen(answer);
   const diagnosis = await createSandbox({ webhookSecret: secret }).doctor(receiver.url);
@@ -34,7 +34,8 @@ async function examine(
 }
 
 const codes = ({ findings }: Diagnosis) => findings.map(({ code }) => code);
-const makeReceiver = (how: Verifying) => (delivery: Received) => (holds(delivery, secret, how) ? good : bad);
+const makeReceiver = (how: VerificationParts) => (delivery: ReceivedDelivery) =>
+  holds(delivery, secret, how) ? good : bad;
 
 describe('a secret of several prefixes', () => {
   test.each(['test_9f2c4e7a10b35d68c1e4', '9f2c4e7a10b35d68c1e4'])(

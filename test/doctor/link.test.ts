@@ -14,13 +14,13 @@ describe('the search for the field that names the checkout', () => {
     ['{"":"chk_a1b2c3d4"}', '[""]'],
     ['"chk_a1b2c3d4"', undefined],
   ])('names the field of %s as %s', async (body, field) => {
-    const known = async () => ({ amount: '1.00', currency: 'USD' });
-    expect((await findLink(Buffer.from(body), known)).field).toBe(field);
+    const lookUp = async () => ({ amount: '1.00', currency: 'USD' });
+    expect((await findLink(Buffer.from(body), lookUp)).field).toBe(field);
   });
 
   test('finds the id at the end of a URL, and in JSON that is a string', async () => {
     const session = { amount: '1.00', currency: 'USD' };
-    const known = async (id: string) => (id === 'chk_a1b2c3d4' ? session : undefined);
+    const lookUp = async (id: string) => (id === 'chk_a1b2c3d4' ? session : undefined);
     const event = (data: object) =>
       Buffer.from(
         JSON.stringify({
@@ -28,11 +28,11 @@ describe('the search for the field that names the checkout', () => {
           data: { order_id: 'ord_1', amount: '1.00', currency: 'USD', ...data },
         }),
       );
-    expect(await findLink(event({ page: 'https://pay.example/c/chk_a1b2c3d4?x=1' }), known)).toMatchObject({
+    expect(await findLink(event({ page: 'https://pay.example/c/chk_a1b2c3d4?x=1' }), lookUp)).toMatchObject({
       field: 'data.page',
       checkoutId: 'chk_a1b2c3d4',
     });
-    expect(await findLink(event({ metadata: '{"session":"chk_a1b2c3d4"}' }), known)).toMatchObject({
+    expect(await findLink(event({ metadata: '{"session":"chk_a1b2c3d4"}' }), lookUp)).toMatchObject({
       field: 'data.metadata',
     });
   });

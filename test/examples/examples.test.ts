@@ -9,12 +9,12 @@ import { createSandbox, type Sandbox } from '../../src/sandbox/index.js';
 import { sign } from '../../src/webhooks/index.js';
 import { filesIn } from '../helpers/files.js';
 import { freePort } from '../helpers/ports.js';
-import { type Running, startProcess } from '../helpers/processes.js';
+import { type RunningProgram, startProcess } from '../helpers/processes.js';
 import { statusBeforeEnd, statusOf, strangeTargets } from '../helpers/strange-requests.js';
 
 const tsx = import.meta.resolve('tsx');
 let sandbox: Sandbox;
-let running: Running[] = [];
+let running: RunningProgram[] = [];
 
 beforeAll(async () => {
   sandbox = await createSandbox().listen();

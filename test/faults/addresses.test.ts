@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import checkout from '../fixtures/checkout-retrieved.json' with { type: 'json' };
 import { rightBody, succeed } from '../helpers/bodies.js';
 import { canaryKey } from '../helpers/canary.js';
-import { type Arrived, FaultyServer, rawResponse, respondWith } from '../helpers/faulty-server.js';
+import { type ArrivedRequest, FaultyServer, rawResponse, respondWith } from '../helpers/faulty-server.js';
 import { call, carriers, clientOf, expectNoTrace, settle, watch } from '../helpers/meeting.js';
 
 watch();
 
-function keyOf({ headers }: Arrived): string | undefined {
+function keyOf({ headers }: ArrivedRequest): string | undefined {
   return headers.find((line) => line.startsWith('x-api-key: '))?.slice('x-api-key: '.length);
 }
 

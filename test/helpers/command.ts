@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { main } from '../../src/cli/main.js';
-import { type Ended, type Running, startProcess } from './processes.js';
+import { type ProgramResult, type RunningProgram, startProcess } from './processes.js';
 
 /** Variables that change how the command behaves. */
 const own = /^(?:(?:PAYMENTS|SANDBOX)_.*|NODE_ENV|FORCE_COLOR|NO_COLOR|PORT|DATABASE_URL)$/;
@@ -22,7 +22,7 @@ export function environment(variables: NodeJS.ProcessEnv = {}): NodeJS.ProcessEn
 export async function callCommand(
   args: readonly string[],
   variables: NodeJS.ProcessEnv = {},
-): Promise<Ended> {
+): Promise<ProgramResult> {
   const output = { stdout: '', stderr: '' };
   const written = (['stdout', 'stderr'] as const).map((name) =>
     vi.spyOn(process[name], 'write').mockImplementation((text) => {
@@ -51,8 +51,8 @@ export interface Program {
   readonly bin: string;
   /** Writes a file into the folder and returns its name. */
   write(name: string, content: string | Uint8Array): string;
-  start(args: readonly string[], variables?: NodeJS.ProcessEnv): Running;
-  run(args: readonly string[], variables?: NodeJS.ProcessEnv): Promise<Ended>;
+  start(args: readonly string[], variables?: NodeJS.ProcessEnv): RunningProgram;
+  run(args: readonly string[], variables?: NodeJS.ProcessEnv): Promise<ProgramResult>;
 }
 
 export function useProgram(): Program {
@@ -73,7 +73,7 @@ export function useProgram(): Program {
     await build({ ...common, entryPoints: ['src/cli/bin.ts'], outfile: bin });
   });
   afterAll(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
-  const start = (args: readonly string[], variables?: NodeJS.ProcessEnv): Running =>
+  const start = (args: readonly string[], variables?: NodeJS.ProcessEnv): RunningProgram =>
     startProcess(process.execPath, [bin, ...args], { cwd: folder, env: environment(variables) });
   return {
     folder,

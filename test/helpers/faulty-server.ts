@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import type { Identity } from './certificate.js';
 
 /** One request as it arrived, byte for byte. */
-export interface Arrived {
+export interface ArrivedRequest {
   /** Counted from 1 over all connections. */
   number: number;
   method: string;
@@ -19,11 +19,11 @@ export interface Arrived {
 }
 
 /** The server's way with a request: anything that can be done to a socket. */
-export type Behaviour = (socket: Socket, request: Arrived) => void;
+export type Behaviour = (socket: Socket, request: ArrivedRequest) => void;
 
 /** A server on a bare local socket, which responds as well or as badly as its behaviour says. */
 export class FaultyServer {
-  readonly requests: Arrived[] = [];
+  readonly requests: ArrivedRequest[] = [];
   /** Connections that are open now. */
   readonly sockets = new Set<Socket>();
   connections = 0;

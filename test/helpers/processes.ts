@@ -13,21 +13,25 @@ interface StartOptions {
 }
 
 /** What a program printed, and its exit code; `null` if a signal ended it. */
-export interface Ended {
+export interface ProgramResult {
   status: number | null;
   stdout: string;
   stderr: string;
 }
 
 /** A program that was started. `output` holds what it has printed so far. */
-export interface Running {
+export interface RunningProgram {
   child: ChildProcessByStdio<null, Readable, Readable>;
   output: { stdout: string; stderr: string };
-  ended: Promise<Ended>;
+  ended: Promise<ProgramResult>;
 }
 
 /** Starts a program without input. It is killed once its test is finished. */
-export function startProcess(program: string, args: readonly string[], options: StartOptions = {}): Running {
+export function startProcess(
+  program: string,
+  args: readonly string[],
+  options: StartOptions = {},
+): RunningProgram {
   const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const output = { stdout: '', stderr: '' };
@@ -42,7 +46,7 @@ export function startProcess(program: string, args: readonly string[], options: 
 }
 
 /** Runs a program to its end, while this process can serve it. */
-export const runProcess = (...given: Parameters<typeof startProcess>): Promise<Ended> =>
+export const runProcess = (...given: Parameters<typeof startProcess>): Promise<ProgramResult> =>
   startProcess(...given).ended;
 
 /** Returns what a program printed. Rejects with its errors if it fails. */
@@ -57,7 +61,7 @@ export function runProcessSync(
   program: string,
   args: readonly string[],
   options: StartOptions & { input?: string } = {},
-): Ended {
+): ProgramResult {
   const { error, status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', ...options });
   if (error) throw error;
   return { status, stdout, stderr };

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 
 /** A delivery as it reached a receiver. */
-export interface Received {
+export interface ReceivedDelivery {
   headers: IncomingHttpHeaders;
   headersDistinct?: NodeJS.Dict<string[]>;
   body: Buffer;
@@ -17,17 +17,17 @@ export interface Reply {
 
 export interface Receiver {
   url: string;
-  received: Received[];
+  received: ReceivedDelivery[];
   close(): Promise<void>;
 }
 
 /** A webhook receiver of plain `node:http`. */
 export async function listen(
-  answer: (delivery: Received) => Reply | Promise<Reply> | 'hang up',
+  answer: (delivery: ReceivedDelivery) => Reply | Promise<Reply> | 'hang up',
 ): Promise<Receiver> {
-  const received: Received[] = [];
+  const received: ReceivedDelivery[] = [];
   // A handler that throws is a 500 in every framework.
-  const respond = async (delivery: Received) => {
+  const respond = async (delivery: ReceivedDelivery) => {
     try {
       return await answer(delivery);
     } catch {
@@ -59,7 +59,7 @@ export async function listen(
 }
 
 /** The parts of a verification, each of which a receiver can get wrong. */
-export interface Verifying {
+export interface VerificationParts {
   /** Decodes the body. */
   body?: (body: Buffer) => string | Buffer;
   text?: (timestamp: string, body: string | Buffer) => (string | Buffer)[];
@@ -72,7 +72,11 @@ export interface Verifying {
 }
 
 /** Verifies by the default scheme, written without this package; returns whether it holds. */
-export function holds(delivery: Received, secret: string, verifying: Verifying = {}): boolean {
+export function holds(
+  delivery: ReceivedDelivery,
+  secret: string,
+  verifying: VerificationParts = {},
+): boolean {
   const {
     body = (bytes) => bytes,
     text = (timestamp, bytes) => [`${timestamp}.`, bytes],

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { connect, later, openSqlite, orderPaid, temporaryFile, withResolvers } from './inboxes.js';
+import { connect, deferCleanup, openSqlite, orderPaid, temporaryFile, withResolvers } from './inboxes.js';
 
 beforeEach(() => {
   vi.useFakeTimers();
-  later(() => vi.useRealTimers());
+  deferCleanup(() => vi.useRealTimers());
 });
 
 describe('a delivery', () => {

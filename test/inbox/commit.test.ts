@@ -43,13 +43,13 @@ describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
     const file = temporaryFile();
     const database = connect(file);
     database.exec('CREATE TABLE paid (order_id TEXT)');
-    const later = async (db: SqliteDatabase) => {
+    const writeAroundAwait = async (db: SqliteDatabase) => {
       db.exec("INSERT INTO paid VALUES ('before')");
       await Promise.resolve();
       db.exec("INSERT INTO paid VALUES ('after')");
     };
     const on = {
-      'order.paid': (_event: unknown, { commit }: { commit: Commit }) => commit((db) => later(db)),
+      'order.paid': (_event: unknown, { commit }: { commit: Commit }) => commit((db) => writeAroundAwait(db)),
     };
     const { inbox, post } = openSqlite({ file, retries: [], on });
     await post(orderPaid('ord_1'));

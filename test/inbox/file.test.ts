@@ -18,7 +18,7 @@ import { sign } from '../../src/webhooks/index.js';
 import { isWindows, permissions } from '../helpers/systems.js';
 import {
   connect,
-  later,
+  deferCleanup,
   openSqlite,
   orderPaid,
   received,
@@ -97,7 +97,7 @@ describe('the file', () => {
     const file = temporaryFile();
     await openSqlite({ file }).inbox.close();
     const database = Reflect.construct(databaseClass(), [file, { readOnly: true }]);
-    later(() => database.close());
+    deferCleanup(() => database.close());
     expect(() => openInbox({ database, secret, on: { 'order.paid': () => {} } })).toThrow(
       ' cannot be used as an inbox: attempt to write a readonly database.',
     );
@@ -239,9 +239,9 @@ describe('the file', () => {
   // Nor a colon.
   it.skipIf(isWindows)('is a path also where it looks like a URL of SQLite', () => {
     const file = `file:inbox-${process.pid}.sqlite?mode=memory`;
-    later(() => rmSync(resolve(file), { force: true }));
+    deferCleanup(() => rmSync(resolve(file), { force: true }));
     const store = new SqliteStore({ file });
-    later(() => store.close());
+    deferCleanup(() => store.close());
     expect(existsSync(resolve(file))).toBe(true);
   });
 

@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-export function later(cleanup: () => unknown): void {
+export function deferCleanup(cleanup: () => unknown): void {
   cleanups.push(cleanup);
 }
 
@@ -28,7 +28,7 @@ export function temporaryFolder(): string {
   // On macOS the folder for temporary files is a link, and SQLite names where it leads.
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'inbox-')));
   // Windows holds the files of a process for a moment after its end.
-  later(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
+  deferCleanup(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
 
@@ -39,7 +39,7 @@ export function temporaryFile(): string {
 /** A second connection, as another program has it. */
 export function connect(file: string): SqliteDatabase {
   const database = new (databaseClass())(file);
-  later(() => {
+  deferCleanup(() => {
     if (database.isOpen) database.close();
   });
   return database;
@@ -50,9 +50,9 @@ export function orderPaid(order_id: string): string {
 }
 
 /** Options of any inbox: its function looks at nothing that differs between the stores. */
-type Noting = CommonInboxOptions<{ attempt: number }>;
+type NotingOptions = CommonInboxOptions<{ attempt: number }>;
 
-export interface Opened {
+export interface OpenedInbox {
   inbox: Inbox;
   /** `[order_id, attempt]` of each call of the function. */
   calls: [orderId: string, attempt: number][];
@@ -69,7 +69,7 @@ export interface Opened {
 export function openSqlite(
   { file = ':memory:', database, ...options }: OpenedOptions = {},
   alone?: { sameProcess?: boolean },
-): Opened {
+): OpenedInbox {
   const place = database ? { database } : { file };
   return openAndRecord((noting) => openInbox({ ...noting, ...options, ...place }), alone);
 }
@@ -80,7 +80,10 @@ interface OpenedOptions extends CommonInboxOptions<InboxDelivery> {
 }
 
 /** Notes what happens in an inbox. Each is as alone as in a process of its own. */
-export function openAndRecord(open: (noting: Noting) => Inbox, { sameProcess = false } = {}): Opened {
+export function openAndRecord(
+  open: (noting: NotingOptions) => Inbox,
+  { sameProcess = false } = {},
+): OpenedInbox {
   if (!sameProcess) Reflect.deleteProperty(globalThis, Symbol.for('merchant-payments.inbox'));
   const calls: [string, number][] = [];
   const errors: unknown[] = [];
@@ -102,7 +105,7 @@ export function openAndRecord(open: (noting: Noting) => Inbox, { sameProcess = f
     graceMs: 0,
     on: { 'order.paid': (event, { attempt }) => calls.push([event.data.order_id, attempt]) },
   });
-  later(() => inbox.close());
+  deferCleanup(() => inbox.close());
   const post = async (body: string | Uint8Array<ArrayBuffer>, headers = sign({ rawBody: body, secret })) => {
     const response = await inbox.handler(
       new Request('https://shop.example/webhooks', { method: 'POST', body, headers }),
@@ -135,7 +138,7 @@ export function steadyClock(): void {
     now += beatMs;
   }, beatMs);
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => now);
-  later(() => {
+  deferCleanup(() => {
     clearInterval(timer);
     clock.mockRestore();
   });

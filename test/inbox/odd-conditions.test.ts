@@ -3,7 +3,15 @@ import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, vi } from 'vitest';
-import { connect, later, openSqlite, orderPaid, received, temporaryFile, withResolvers } from './inboxes.js';
+import {
+  connect,
+  deferCleanup,
+  openSqlite,
+  orderPaid,
+  received,
+  temporaryFile,
+  withResolvers,
+} from './inboxes.js';
 
 const beatMs = 5;
 
@@ -14,7 +22,7 @@ async function beatsOfAnotherThread(): Promise<() => number> {
     setInterval(() => Atomics.add(workerData, 0, 1), ${beatMs});
     parentPort.postMessage('begun');`;
   const worker = new Worker(program, { eval: true, workerData: counted });
-  later(() => worker.terminate());
+  deferCleanup(() => worker.terminate());
   await once(worker, 'message');
   return () => Atomics.load(counted, 0);
 }
@@ -44,7 +52,7 @@ describe('a lock that another connection holds', () => {
       longest = Math.max(longest, beats() - last);
       last = beats();
     }, 5);
-    later(() => clearInterval(timer));
+    deferCleanup(() => clearInterval(timer));
     const statuses = (ids: string[]) =>
       Promise.all(ids.map(async (id) => (await post(orderPaid(id))).status));
     const early = statuses(['e', 'f']);
@@ -97,7 +105,7 @@ describe('a clock that was a year ahead for a while', () => {
 
   function setClock(aheadMs: number) {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + aheadMs });
-    later(() => vi.useRealTimers());
+    deferCleanup(() => vi.useRealTimers());
   }
 
   it('does not strand a delivery that was stored or that failed then', async () => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError, openInbox, WebhookConfigError } from '../../src/inbox/index.js';
-import { connect, later, secret, temporaryFile } from './inboxes.js';
+import { connect, deferCleanup, secret, temporaryFile } from './inboxes.js';
 
 const on = { 'order.paid': () => {} };
 const good = { file: ':memory:', secret, on };
@@ -9,7 +9,7 @@ const good = { file: ':memory:', secret, on };
 function open(options: unknown): unknown {
   try {
     const inbox = Reflect.apply(openInbox, undefined, [options]);
-    later(() => inbox.close());
+    deferCleanup(() => inbox.close());
     return inbox;
   } catch (error) {
     return error;

@@ -1,12 +1,12 @@
 import { expect, it, vi } from 'vitest';
 import { openInbox } from '../../src/inbox/index.js';
-import { later, secret } from './inboxes.js';
+import { deferCleanup, secret } from './inboxes.js';
 
 /** Opens an inbox on a pool with these options, which connects to nothing. */
 function open(options: object): void {
   const pool = { options, connect: () => Promise.reject(new Error('no server')) };
   const inbox = openInbox({ pool, secret, on: { 'order.paid': () => {} }, onError: () => {} });
-  later(() => inbox.close());
+  deferCleanup(() => inbox.close());
 }
 
 const url = { connectionString: 'postgres://web:one@db.example:5433/shop' };

@@ -1,7 +1,7 @@
 import type { Inbox, OrderBook } from 'merchant-payments/inbox';
 import { openOrderBook } from 'merchant-payments/inbox';
 import { expect, test } from 'vitest';
-import { connect, later, openSqlite, temporaryFile } from './inboxes.js';
+import { connect, deferCleanup, openSqlite, temporaryFile } from './inboxes.js';
 
 const paid = { order_id: 'ord_1', amount: '19.90', currency: 'USD' };
 
@@ -47,7 +47,7 @@ test.each<
   async (_, misspelt, meant, call) => {
     const file = temporaryFile();
     const book = openOrderBook({ file });
-    later(() => book.close());
+    deferCleanup(() => book.close());
     const run = async () => Reflect.apply(call, undefined, [book, { [misspelt]: undefined }, file]);
     await expect(run()).rejects.toThrow(`${misspelt} is unknown. Did you mean ${meant}?`);
   },

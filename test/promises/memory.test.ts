@@ -19,12 +19,12 @@ const flood: Behaviour = (socket) => {
   socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n');
   const chunk = Buffer.alloc(megabyte, 0x20);
   let left = 100;
-  const more = () => {
+  const writeMore = () => {
     while (left-- > 0) if (!socket.write(chunk)) return;
     socket.end();
   };
-  socket.on('drain', more);
-  more();
+  socket.on('drain', writeMore);
+  writeMore();
 };
 
 const gzip = rawResponse(200, bomb(), { 'content-encoding': 'gzip' });

@@ -6,7 +6,7 @@ import { createContext } from '../../src/sandbox/create.js';
 import { controls } from '../../src/sandbox/http/control.js';
 import { checkout } from './open.js';
 
-function controlled(options: SandboxOptions = {}) {
+function openWithControl(options: SandboxOptions = {}) {
   const sandbox: Sandbox = createSandbox({ now: new Date('2026-01-01T00:00:00Z'), ...options });
   return {
     sandbox,
@@ -23,7 +23,7 @@ function controlled(options: SandboxOptions = {}) {
 
 describe('control over HTTP, for other languages', () => {
   test('says whether it is ready, and returns all its data', async () => {
-    const { sandbox, control } = controlled();
+    const { sandbox, control } = openWithControl();
     expect(await control('GET', '/health')).toMatchObject({ status: 200, body: { status: 'ok' } });
     const { order } = await sandbox.trigger('order.paid');
     const { body } = await control('GET', '/state');
@@ -36,7 +36,7 @@ describe('control over HTTP, for other languages', () => {
   });
 
   test('plays the customer', async () => {
-    const { sandbox, control } = controlled();
+    const { sandbox, control } = openWithControl();
     const { id } = await checkout(sandbox, {
       successUrl: 'https://shop.example/ok',
       cancelUrl: 'https://shop.example/no',
@@ -75,7 +75,7 @@ describe('control over HTTP, for other languages', () => {
   });
 
   test('moves the clock', async () => {
-    const { control } = controlled();
+    const { control } = openWithControl();
     expect((await control('POST', '/clock', { advance: '1d' })).body).toEqual({
       now: '2026-01-02T00:00:00.000Z',
     });
@@ -89,7 +89,7 @@ describe('control over HTTP, for other languages', () => {
   });
 
   test('sets, lists and clears faults', async () => {
-    const { sandbox, control } = controlled();
+    const { sandbox, control } = openWithControl();
     const balance = () => sandbox.fetch('/v1/balance', { headers: { 'x-api-key': sandbox.apiKey } });
     expect(
       (await control('POST', '/faults', { path: '/v1/balance', status: 503, delay: '1ms' })).status,
@@ -103,7 +103,7 @@ describe('control over HTTP, for other languages', () => {
   });
 
   test('makes a payment with its webhook, and sends it again', async () => {
-    const { control } = controlled({ webhook: () => new Response() });
+    const { control } = openWithControl({ webhook: () => new Response() });
     const { body } = await control('POST', '/trigger', { amount: '5', currency: 'EUR' });
     expect(body).toMatchObject({
       order: { amount: '5.00', currency: 'EUR' },
@@ -119,7 +119,7 @@ describe('control over HTTP, for other languages', () => {
   });
 
   test('waits for events without sleeping', async () => {
-    const { sandbox, control } = controlled();
+    const { sandbox, control } = openWithControl();
     expect((await control('GET', '/events')).body).toEqual({ events: [] });
     const coming = control('GET', '/events?wait=5s');
     const first = await sandbox.trigger('order.paid');
@@ -134,13 +134,13 @@ describe('control over HTTP, for other languages', () => {
   });
 
   test('holds back and delivers', async () => {
-    const { sandbox, control } = controlled({ webhook: () => new Response(), webhooks: 'manual' });
+    const { sandbox, control } = openWithControl({ webhook: () => new Response(), webhooks: 'manual' });
     await sandbox.trigger('order.paid');
     expect((await control('POST', '/events/deliver', {})).body).toMatchObject({ attempts: [{ ok: true }] });
   });
 
   test('renews the key, gives a snapshot, and forgets everything', async () => {
-    const { sandbox, control } = controlled();
+    const { sandbox, control } = openWithControl();
     await sandbox.trigger('order.paid');
     expect((await control('POST', '/key', {})).body).toEqual({ apiKey: sandbox.apiKey });
     const { body } = await control('POST', '/snapshot', {});
@@ -184,7 +184,7 @@ describe('control over HTTP, for other languages', () => {
   });
 
   test('an empty POST needs neither a body nor a content type', async () => {
-    const { sandbox } = controlled({ webhook: () => new Response(), webhooks: 'manual' });
+    const { sandbox } = openWithControl({ webhook: () => new Response(), webhooks: 'manual' });
     const { id, productId } = await checkout(sandbox);
     for (const path of [
       '/trigger',
@@ -205,7 +205,7 @@ describe('control over HTTP, for other languages', () => {
   });
 
   test('sets and takes away the webhook, its secret and its scheme', async () => {
-    const { sandbox, control } = controlled();
+    const { sandbox, control } = openWithControl();
     const url = 'http://127.0.0.1:9/hook';
     const scheme = { encoding: 'base64' };
     expect((await control('POST', '/webhook', { url, secret: 'whsec_new', scheme })).body).toEqual({ url });
@@ -223,13 +223,13 @@ describe('control over HTTP, for other languages', () => {
   });
 
   test('settles what is pending', async () => {
-    const { sandbox, control } = controlled();
+    const { sandbox, control } = openWithControl();
     await sandbox.trigger('order.paid');
     expect((await control('POST', '/balance', { settle: true })).body).toMatchObject({ available: '19.90' });
   });
 
   test('forgets everything, with ids that repeat if a seed is given', async () => {
-    const { sandbox, control } = controlled();
+    const { sandbox, control } = openWithControl();
     const nextOrderId = async () => (await sandbox.trigger('order.paid')).order.id;
     await control('DELETE', '/state?seed=7');
     const first = await nextOrderId();

@@ -24,7 +24,7 @@ describe('the payment page', () => {
     const opened = await open({}, { successUrl, cancelUrl: 'https://shop.test/cart' });
     const { sandbox, product, url, token, post } = opened;
     const id = url.split('/').at(-1) ?? '';
-    const all = async () => {
+    const readAllPages = async () => {
       const paths = [
         `/pay/${id}`,
         `/pay/${id}/status`,
@@ -47,12 +47,12 @@ describe('the payment page', () => {
     ];
     for (const [state, step] of steps) {
       await step();
-      expect((await all()).includes('only-for-those-who-paid'), state).toBe(false);
+      expect((await readAllPages()).includes('only-for-those-who-paid'), state).toBe(false);
     }
     const raw = await sandbox.fetch(`/v1/checkouts/${id}`, { headers: { 'x-api-key': sandbox.apiKey } });
     expect(await raw.text()).not.toContain('only-for-those-who-paid');
     await sandbox.completeCheckout(url);
-    expect(await all()).toContain('only-for-those-who-paid');
+    expect(await readAllPages()).toContain('only-for-those-who-paid');
     const other = await open({}, { successUrl });
     await other.sandbox.expireCheckout(other.url);
     expect(await (await other.get()).text()).not.toContain('only-for-those-who-paid');

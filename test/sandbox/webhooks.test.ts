@@ -320,12 +320,12 @@ describe('delivery over HTTP', () => {
 
   test('of an endless response 64 kB are read and 4 kB kept', async () => {
     const server = createServer((_, response) => {
-      const more = () => {
+      const writeMore = () => {
         while (response.write('x'.repeat(16_384)));
       };
-      response.on('drain', more);
+      response.on('drain', writeMore);
       response.on('error', () => {});
-      more();
+      writeMore();
     });
     const { url, close } = await listenOnLocalhost(server);
     const { delivery } = await open({ webhook: url }).trigger('order.paid');

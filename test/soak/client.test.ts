@@ -5,7 +5,7 @@ import type { Outcome } from 'merchant-payments';
 import { expect, test, vi } from 'vitest';
 import product from '../fixtures/product-created.json' with { type: 'json' };
 import { rightBody } from '../helpers/bodies.js';
-import { type Arrived, type Behaviour, FaultyServer, rawResponse } from '../helpers/faulty-server.js';
+import { type ArrivedRequest, type Behaviour, FaultyServer, rawResponse } from '../helpers/faulty-server.js';
 import { type Carrier, carriers, clientOf, factsOf, settle } from '../helpers/meeting.js';
 import { deadPort } from '../helpers/ports.js';
 
@@ -55,14 +55,14 @@ class FlakyService {
     pick(brokenAnswers, request)(socket, request);
   };
 
-  #book({ method, body }: Arrived): void {
+  #book({ method, body }: ArrivedRequest): void {
     if (method === 'GET') return;
     const { name } = JSON.parse(body);
     this.done.set(name, (this.done.get(name) ?? 0) + 1);
   }
 }
 
-function pick(list: readonly Behaviour[], { number }: Arrived): Behaviour {
+function pick(list: readonly Behaviour[], { number }: ArrivedRequest): Behaviour {
   return list[number % list.length] ?? (() => {});
 }
 

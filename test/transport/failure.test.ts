@@ -1,19 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { readError, readProxy } from '../../src/transport/failure.js';
 
-interface Shown {
+interface ErrorFields {
   code?: unknown;
   syscall?: string;
   erroredSysCall?: string;
   cause?: unknown;
 }
 
-const errorWith = (shown: Shown) => Object.assign(new Error('failed'), shown);
+const errorWith = (shown: ErrorFields) => Object.assign(new Error('failed'), shown);
 /** Wraps an error as `fetch` does. */
-const wrapError = (shown: Shown) => new TypeError('fetch failed', { cause: errorWith(shown) });
-const groupErrors = (...shown: Shown[]) => Object.assign(new AggregateError(shown.map(errorWith)), shown[0]);
+const wrapError = (shown: ErrorFields) => new TypeError('fetch failed', { cause: errorWith(shown) });
+const groupErrors = (...shown: ErrorFields[]) =>
+  Object.assign(new AggregateError(shown.map(errorWith)), shown[0]);
 
-const connecting: [string, Shown][] = [
+const connecting: [string, ErrorFields][] = [
   ['ECONNREFUSED in connect', { code: 'ECONNREFUSED', syscall: 'connect' }],
   ['ECONNRESET in connect', { code: 'ECONNRESET', syscall: 'connect' }],
   ['EHOSTUNREACH in connect', { code: 'EHOSTUNREACH', syscall: 'connect' }],
@@ -24,7 +25,7 @@ const connecting: [string, Shown][] = [
   ['a temporary failure of a name lookup', { code: 'EAI_AGAIN', syscall: 'getaddrinfo' }],
   ["node-fetch's name of connect", { code: 'EHOSTUNREACH', erroredSysCall: 'connect' }],
 ];
-const exchanging: [string, Shown][] = [
+const exchanging: [string, ErrorFields][] = [
   ['EHOSTUNREACH in read', { code: 'EHOSTUNREACH', syscall: 'read' }],
   ['ENETUNREACH in write', { code: 'ENETUNREACH', syscall: 'write' }],
   ['ECONNREFUSED in read', { code: 'ECONNREFUSED', syscall: 'read' }],

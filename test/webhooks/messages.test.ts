@@ -165,7 +165,7 @@ describe('verify() tells of a secret', () => {
 describe('verify() tells of a signature', () => {
   const hex = 'a'.repeat(64);
   const other = 'If real deliveries have another form, set scheme.';
-  const looks = (form: string) => `It looks like ${form}: set scheme.algorithm and scheme.encoding.`;
+  const looksLike = (form: string) => `It looks like ${form}: set scheme.algorithm and scheme.encoding.`;
   it.each<[string, object, string]>([
     ['a'.repeat(4097), {}, `is longer than 4096 characters. ${other}`],
     ['a'.repeat(4096), {}, `is not 32 bytes in hex. ${other}`],
@@ -174,17 +174,17 @@ describe('verify() tells of a signature', () => {
     [`=${hex}`, {}, `is not 32 bytes in hex. ${other}`],
     [`${'v'.repeat(11)}=${hex}`, {}, `is not 32 bytes in hex. ${other}`],
     [`v=${hex}x`, { prefix: 'v=' }, `is not 32 bytes in hex. ${other}`],
-    ['a'.repeat(96), {}, `is not 32 bytes in hex. ${looks('sha384 in hex')}`],
-    ['A'.repeat(128), {}, `is not 32 bytes in hex. ${looks('sha512 in hex')}`],
-    [hex, { algorithm: 'sha512' }, `is not 64 bytes in hex. ${looks('sha256 in hex')}`],
-    [`${'+/'.repeat(21)}a=`, {}, `is not 32 bytes in hex. ${looks('sha256 in base64')}`],
-    ['_-'.repeat(32), {}, `is not 32 bytes in hex. ${looks('sha384 in base64')}`],
-    [`${'z'.repeat(86)}==`, {}, `is not 32 bytes in hex. ${looks('sha512 in base64')}`],
-    [hex, { encoding: 'base64' }, `is not 32 bytes in base64. ${looks('sha256 in hex')}`],
+    ['a'.repeat(96), {}, `is not 32 bytes in hex. ${looksLike('sha384 in hex')}`],
+    ['A'.repeat(128), {}, `is not 32 bytes in hex. ${looksLike('sha512 in hex')}`],
+    [hex, { algorithm: 'sha512' }, `is not 64 bytes in hex. ${looksLike('sha256 in hex')}`],
+    [`${'+/'.repeat(21)}a=`, {}, `is not 32 bytes in hex. ${looksLike('sha256 in base64')}`],
+    ['_-'.repeat(32), {}, `is not 32 bytes in hex. ${looksLike('sha384 in base64')}`],
+    [`${'z'.repeat(86)}==`, {}, `is not 32 bytes in hex. ${looksLike('sha512 in base64')}`],
+    [hex, { encoding: 'base64' }, `is not 32 bytes in base64. ${looksLike('sha256 in hex')}`],
     [`${'z'.repeat(42)}!`, {}, `is not 32 bytes in hex. ${other}`],
     [`${'z'.repeat(20)}=${'z'.repeat(23)}`, {}, `is not 32 bytes in hex. ${other}`],
     ['z'.repeat(64).concat('!'), {}, `is not 32 bytes in hex. ${other}`],
-    [`${hex.slice(1)}g`, {}, `is not 32 bytes in hex. ${looks('sha384 in base64')}`],
+    [`${hex.slice(1)}g`, {}, `is not 32 bytes in hex. ${looksLike('sha384 in base64')}`],
     [' x', { prefix: 'v=' }, `holds an empty signature, or white space before one. ${other}`],
     ['v=', { prefix: 'v=' }, `holds an empty signature. ${other}`],
     ['v0=a', { prefix: 'v1=' }, `does not begin with scheme.prefix. ${other}`],
@@ -209,7 +209,7 @@ it('verify() leaves out a signature of another version, even one with a space in
 
 describe('verify() tells of a timestamp', () => {
   const inSeconds = '1767225600';
-  const fresh = (timestamp: 'auto' | 'seconds' | 'milliseconds', sent: string, receivedAt: string) => {
+  const signFresh = (timestamp: 'auto' | 'seconds' | 'milliseconds', sent: string, receivedAt: string) => {
     const scheme = { timestamp } as const;
     const date = new Date(timestamp === 'milliseconds' ? Number(sent) : Number(sent) * 1000);
     return { ...good, headers: sign({ rawBody, secret, timestamp: date, scheme }), scheme, receivedAt };
@@ -239,13 +239,13 @@ describe('verify() tells of a timestamp', () => {
   });
 
   it('that would be fresh in the other unit', () => {
-    expect(messageOf(verify, fresh('milliseconds', inSeconds, '2026-01-01T00:00:00Z'))).toMatch(
+    expect(messageOf(verify, signFresh('milliseconds', inSeconds, '2026-01-01T00:00:00Z'))).toMatch(
       /In seconds it would be fresh: set scheme\.timestamp to "auto"\.$/,
     );
-    expect(messageOf(verify, fresh('seconds', '1767225600000', '2026-01-01T00:00:00Z'))).toMatch(
+    expect(messageOf(verify, signFresh('seconds', '1767225600000', '2026-01-01T00:00:00Z'))).toMatch(
       /In milliseconds it would be fresh: set scheme\.timestamp to "auto"\.$/,
     );
-    expect(messageOf(verify, fresh('milliseconds', inSeconds, '2026-01-02T00:00:00Z'))).toMatch(
+    expect(messageOf(verify, signFresh('milliseconds', inSeconds, '2026-01-02T00:00:00Z'))).toMatch(
       / s in the past, .* It is a replay or was queued \(then pass receivedAt\), or a clock is wrong\.$/,
     );
     const scheme = { timestamp: 'iso8601' } as const;
@@ -254,7 +254,7 @@ describe('verify() tells of a timestamp', () => {
     expect(messageOf(verify, { ...good, headers: early, scheme, receivedAt })).toMatch(
       / or a clock is wrong\.$/,
     );
-    expect(messageOf(verify, fresh('auto', inSeconds, '2025-12-31T00:00:00Z'))).toMatch(
+    expect(messageOf(verify, signFresh('auto', inSeconds, '2025-12-31T00:00:00Z'))).toMatch(
       / 86400 s in the future, .* One of the two clocks is wrong\.$/,
     );
   });

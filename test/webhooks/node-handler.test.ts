@@ -11,10 +11,10 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-type Before = (request: IncomingMessage, response: ServerResponse) => Promise<object> | object;
+type BodyParser = (request: IncomingMessage, response: ServerResponse) => Promise<object> | object;
 
 /** A node:http server with the receiver; `before` plays the body parser in front of it. */
-async function serve(before: Before = () => ({})) {
+async function serve(before: BodyParser = () => ({})) {
   const fulfilled: string[] = [];
   const errors: unknown[] = [];
   const receive = nodeHandler({
@@ -276,7 +276,7 @@ describe('a framework that passes a request and a response of its own', () => {
 });
 
 describe('a framework that has read the body', () => {
-  it.each<[string, Before]>([
+  it.each<[string, BodyParser]>([
     ['express.raw(): a Buffer in body', async (request) => ({ body: await readAll(request) })],
     ['express.text(): text in body', async (request) => ({ body: (await readAll(request)).toString() })],
     [
@@ -294,7 +294,7 @@ describe('a framework that has read the body', () => {
     expect(fulfilled).toEqual(['ord_1001']);
   });
 
-  it.each<[string, Before]>([
+  it.each<[string, BodyParser]>([
     [
       'express.json(): a parsed object',
       async (request) => ({ body: JSON.parse((await readAll(request)).toString()) }),

@@ -60,8 +60,8 @@ function onPostgres(): [Inbox, () => Promise<void>] {
         await wait(Math.random() * 20); // the warehouse is asked
         if (Math.random() < 0.5) return commit((tx) => fulfil(tx, order_id, amount));
         const client = await pool.connect();
-        const broken = () => undefined;
-        client.on('error', broken);
+        const ignore = () => undefined;
+        client.on('error', ignore);
         let failure: Error | undefined;
         let isMarked = false;
         try {
@@ -74,7 +74,7 @@ function onPostgres(): [Inbox, () => Promise<void>] {
         } catch (error) {
           failure = new Error('rolled back', { cause: error });
         }
-        client.off('error', broken);
+        client.off('error', ignore);
         client.release(failure);
         // Half of the shops forget to throw after done(): the row decides. Without done(), returning is success.
         if (failure && (!isMarked || Math.random() < 0.5)) throw failure;

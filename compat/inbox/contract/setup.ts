@@ -30,7 +30,7 @@ placeInboxesIn({
   newPlace() {
     const schema = schemas.pop();
     if (schema === undefined) throw new Error('A test takes three places at most.');
-    const named = (sql: string) =>
+    const nameTables = (sql: string) =>
       sql
         .replace(/\$(order\w*)/g, `"${schema}".payments_$1`)
         .replace('$inbox', `"${schema}".payments_inbox`)
@@ -42,8 +42,8 @@ placeInboxesIn({
         const book = openOrderBook({ pool: dies ? mortalPool(dies) : pool, schema, ...options });
         return { ...book, runWithin: withinPostgres(book) };
       },
-      run: async (sql) => (await pool.query(named(sql))).rows,
-      pay: (db) => 'query' in db && db.query(named(insertPaid)),
+      run: async (sql) => (await pool.query(nameTables(sql))).rows,
+      pay: (db) => 'query' in db && db.query(nameTables(insertPaid)),
       args: [url, '--schema', schema],
       cwd: fileURLToPath(new URL('../..', import.meta.url)),
     };

@@ -14,7 +14,7 @@ import {
   placeInboxesIn,
   withinSqlite,
 } from '../../../test/inbox/contract/places.js';
-import { later, temporaryFile } from '../../../test/inbox/inboxes.js';
+import { deferCleanup, temporaryFile } from '../../../test/inbox/inboxes.js';
 
 interface Database extends SqliteDatabase {
   prepare(sql: string): SqliteStatement & { reader: boolean };
@@ -25,7 +25,7 @@ const Driver: new (file: string) => Database = createRequire(import.meta.url)(
 
 function connect(file: string): Database {
   const database = new Driver(file);
-  later(() => database.close());
+  deferCleanup(() => database.close());
   database.exec('PRAGMA busy_timeout = 5000');
   return database;
 }

@@ -1,7 +1,7 @@
 'use client';
 
 /** The customer's page when the service cannot be reached, or no amount is free. The server's log has the error. */
-export default function Failed() {
+export default function FailurePage() {
   return (
     <>
       <h1>That did not work</h1>

@@ -146,12 +146,12 @@ describe('a commit() that nobody awaits', () => {
       const { inbox, post, errors, hookCalls } = openAt({
         on: {
           'order.paid': (_event, { commit }) => {
-            const late = async () => {
+            const commitLate = async () => {
               for (let one = 0; one < microtasks; one++) await undefined;
               await commit(() => {});
               return 'committed';
             };
-            begun.push(late().catch((error: Error) => error.message));
+            begun.push(commitLate().catch((error: Error) => error.message));
           },
         },
       });

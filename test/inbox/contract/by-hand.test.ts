@@ -8,7 +8,7 @@ const none = {
 };
 
 describe('retry(), retryParked() and discard()', () => {
-  async function withParked() {
+  async function openWithParked() {
     const fn = vi.fn().mockRejectedValue(new Error('down'));
     const all = openAt({ retries: ['1ms'], on: { 'order.paid': fn } });
     for (const id of ['a', 'b']) await all.post(orderPaid(id));
@@ -17,7 +17,7 @@ describe('retry(), retryParked() and discard()', () => {
   }
 
   it('retry a parked delivery, with all its retries', async () => {
-    const { inbox, fn } = await withParked();
+    const { inbox, fn } = await openWithParked();
     expect(await inbox.retry('order.paid:a')).toBe(true);
     await waitForStates(inbox, ['parked']);
     expect(fn).toHaveBeenCalledTimes(6);
@@ -26,7 +26,7 @@ describe('retry(), retryParked() and discard()', () => {
   });
 
   it('retry every parked delivery, and say how many', async () => {
-    const { inbox, fn } = await withParked();
+    const { inbox, fn } = await openWithParked();
     fn.mockResolvedValue(undefined);
     expect(await inbox.retryParked()).toBe(2);
     await waitForStates(inbox, ['done']);
@@ -57,7 +57,7 @@ describe('retry(), retryParked() and discard()', () => {
   });
 
   it('discard a delivery for good: its duplicates are known, and it is not retried', async () => {
-    const { inbox, post, hookCalls, fn } = await withParked();
+    const { inbox, post, hookCalls, fn } = await openWithParked();
     expect(await inbox.discard('order.paid:a')).toBe(true);
     expect(await inbox.get('order.paid:a')).toMatchObject({ state: 'discarded', lastError: 'Error: down' });
     await post(orderPaid('a'));

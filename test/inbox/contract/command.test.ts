@@ -183,12 +183,12 @@ describe('merchant-payments inbox', () => {
   it('identifies and recovers what came late, after those that need a scheme', async () => {
     const { place, post, inbox } = await openFilled();
     const scheme = { content: '{timestamp}{body}' };
-    const late = (id: string) => {
+    const postLate = (id: string) => {
       const rawBody = orderPaid(id);
       return post(rawBody, sign({ rawBody, secret, timestamp: new Date(Date.now() - 390_000) }));
     };
     await post(orderPaid('ord_6'), sign({ rawBody: orderPaid('ord_6'), secret, scheme }));
-    await late('ord_7');
+    await postLate('ord_7');
     vi.stubEnv('PAYMENTS_WEBHOOK_SECRET', secret);
     expect(JSON.parse(run(place, 'refused', '--identify', '--json').stdout)).toMatchObject({ scheme });
     run(place, 'recover', '--scheme', JSON.stringify(scheme));

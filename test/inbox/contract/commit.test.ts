@@ -11,9 +11,9 @@ function shop(fulfil: (delivery: ContractDelivery, place: Place) => unknown, ret
     retries,
     on: { 'order.paid': (_event, delivery) => fulfil(delivery, place) },
   });
-  const paid = async () => (await place.run('SELECT order_id FROM $paid')).map((row) => row.order_id);
+  const listPaid = async () => (await place.run('SELECT order_id FROM $paid')).map((row) => row.order_id);
   const state = () => all.inbox.get('order.paid:ord_1');
-  return { ...all, paid, state, place };
+  return { ...all, listPaid, state, place };
 }
 
 /** On PostgreSQL the transaction waits; on SQLite it cannot, and what was written is written. */
@@ -25,7 +25,7 @@ function runAfter(written: unknown, next: () => unknown): unknown {
 describe('commit(fn)', () => {
   it('writes into the same database and marks the delivery done, in one transaction', async () => {
     let seenInside: Promise<unknown[]> | undefined;
-    const { inbox, post, paid, state } = shop(({ commit }, { pay, run }) => {
+    const { inbox, post, listPaid, state } = shop(({ commit }, { pay, run }) => {
       // Another connection sees neither of the two before the transaction ends.
       const look = () => {
         seenInside = Promise.all([run('SELECT * FROM $paid'), run('SELECT state FROM $inbox')]);
@@ -36,7 +36,7 @@ describe('commit(fn)', () => {
     await post(orderPaid('ord_1'));
     await inbox.idle();
     expect(await seenInside).toEqual([[], [{ state: 'running' }]]);
-    expect(await paid()).toEqual(['ord_1']);
+    expect(await listPaid()).toEqual(['ord_1']);
     expect(await state()).toMatchObject({ state: 'done', attempts: 1 });
   });
 
@@ -65,13 +65,13 @@ describe('commit(fn)', () => {
   });
 
   it('stays done when the function fails afterwards; onError gets the error', async () => {
-    const { inbox, post, paid, state, errors, hookCalls } = shop(async ({ commit }, { pay }) => {
+    const { inbox, post, listPaid, state, errors, hookCalls } = shop(async ({ commit }, { pay }) => {
       await commit(pay);
       throw new Error('no mail');
     });
     await post(orderPaid('ord_1'));
     await inbox.idle();
-    expect([await paid(), (await state())?.state, errors]).toEqual([
+    expect([await listPaid(), (await state())?.state, errors]).toEqual([
       ['ord_1'],
       'done',
       [new Error('no mail')],
@@ -86,16 +86,16 @@ describe('commit(fn)', () => {
   });
 
   it('is waited for although nobody awaits it', async () => {
-    const { inbox, post, paid, state } = shop(({ commit }, { pay }) => {
+    const { inbox, post, listPaid, state } = shop(({ commit }, { pay }) => {
       commit(pay);
     });
     await post(orderPaid('ord_1'));
     await inbox.idle();
-    expect([await paid(), await state()]).toMatchObject([['ord_1'], { state: 'done', attempts: 1 }]);
+    expect([await listPaid(), await state()]).toMatchObject([['ord_1'], { state: 'done', attempts: 1 }]);
   });
 
   it('rolls back what fn wrote when fn throws, and the attempt has failed', async () => {
-    const { inbox, post, paid, state } = shop(({ commit, attempt }, { pay }) =>
+    const { inbox, post, listPaid, state } = shop(({ commit, attempt }, { pay }) =>
       commit((db) => {
         const fail = () => {
           if (attempt === 1) throw new Error('constraint');
@@ -106,11 +106,11 @@ describe('commit(fn)', () => {
     await post(orderPaid('ord_1'));
     await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'done', attempts: 2 }));
     await inbox.idle();
-    expect(await paid()).toEqual(['ord_1']);
+    expect(await listPaid()).toEqual(['ord_1']);
   });
 
   it('that failed is not forgotten when the function catches its error: the attempt has failed', async () => {
-    const { inbox, post, paid, state } = shop(async ({ commit }) => {
+    const { inbox, post, listPaid, state } = shop(async ({ commit }) => {
       try {
         await commit(() => {
           throw new Error('constraint');
@@ -119,7 +119,7 @@ describe('commit(fn)', () => {
     }, []);
     await post(orderPaid('ord_1'));
     await inbox.idle();
-    expect([await paid(), await state()]).toMatchObject([
+    expect([await listPaid(), await state()]).toMatchObject([
       [],
       { state: 'parked', lastError: 'Error: constraint' },
     ]);
@@ -136,14 +136,14 @@ describe('commit(fn)', () => {
   });
 
   it('refuses a generator, which would run nothing', async () => {
-    const { inbox, post, paid, state } = shop(async ({ commit }, { pay }) => {
+    const { inbox, post, listPaid, state } = shop(async ({ commit }, { pay }) => {
       await commit(function* (tx) {
         yield pay(tx);
       });
     }, []);
     await post(orderPaid('ord_1'));
     await inbox.idle();
-    expect([await paid(), await state()]).toMatchObject([
+    expect([await listPaid(), await state()]).toMatchObject([
       [],
       { state: 'parked', lastError: expect.stringContaining('commit() takes a function, not a generator.') },
     ]);
@@ -151,29 +151,29 @@ describe('commit(fn)', () => {
 
   it('can be called once per attempt', async () => {
     const second = vi.fn();
-    const { inbox, post, paid, state, errors } = shop(async ({ commit }, { pay }) => {
+    const { inbox, post, listPaid, state, errors } = shop(async ({ commit }, { pay }) => {
       await commit(pay);
       await commit(second);
     });
     await post(orderPaid('ord_1'));
     await inbox.idle();
     expect(second).not.toHaveBeenCalled();
-    expect([await paid(), (await state())?.state]).toEqual([['ord_1'], 'done']);
+    expect([await listPaid(), (await state())?.state]).toEqual([['ord_1'], 'done']);
     expect(errors).toMatchObject([
       { code: 'inbox_commit', message: expect.stringContaining('once per attempt') },
     ]);
   });
 
   it('cannot be called inside itself', async () => {
-    const { inbox, post, paid, state } = shop(({ commit }, { pay }) => commit(() => commit(pay)), []);
+    const { inbox, post, listPaid, state } = shop(({ commit }, { pay }) => commit(() => commit(pay)), []);
     await post(orderPaid('ord_1'));
     await inbox.idle();
-    expect([await paid(), (await state())?.state]).toEqual([[], 'parked']);
+    expect([await listPaid(), (await state())?.state]).toEqual([[], 'parked']);
   });
 
   it('after the function has returned parks the delivery, as it shows that the work had not been done', async () => {
     const kept: ContractDelivery[] = [];
-    const { inbox, post, paid, state, errors, hookCalls, place } = shop(
+    const { inbox, post, listPaid, state, errors, hookCalls, place } = shop(
       (delivery) => void (kept.length < 2 && kept.push(delivery)),
     );
     await post(orderPaid('ord_1'));
@@ -181,24 +181,24 @@ describe('commit(fn)', () => {
     expect(await state()).toMatchObject({ state: 'done' });
     const lastError =
       'commit() came after the attempt had ended. Nothing was written. Return or await what your function starts.';
-    const late = async () => kept[0]?.commit(place.pay);
-    await expect(late).rejects.toMatchObject({ code: 'inbox_commit', message: lastError });
+    const commitLate = async () => kept[0]?.commit(place.pay);
+    await expect(commitLate).rejects.toMatchObject({ code: 'inbox_commit', message: lastError });
     await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'parked', lastError }));
-    await expect(late).rejects.toThrow('after the attempt had ended');
-    expect(await paid()).toEqual([]);
+    await expect(commitLate).rejects.toThrow('after the attempt had ended');
+    expect(await listPaid()).toEqual([]);
     await vi.waitFor(() => expect(errors).toMatchObject([{ code: 'inbox_commit', message: lastError }]));
     expect(hookCalls.map(([name]) => name)).toEqual(['received', 'started', 'done', 'parked']);
     // It is found and tried again, and what the earlier attempt kept can no longer park it.
     expect(await inbox.retry('order.paid:ord_1')).toBe(true);
     await inbox.idle();
-    await expect(late).rejects.toThrow('after the attempt had ended');
+    await expect(commitLate).rejects.toThrow('after the attempt had ended');
     await inbox.stats();
     expect(await state()).toMatchObject({ state: 'done', attempts: 2 });
   });
 
   it('after the attempt has failed, or was committed, changes nothing', async () => {
     const kept: ContractDelivery[] = [];
-    const { inbox, post, paid, state, errors } = shop(async (delivery, { pay }) => {
+    const { inbox, post, listPaid, state, errors } = shop(async (delivery, { pay }) => {
       kept.push(delivery);
       if (kept.length === 1) throw new Error('no stock');
       await delivery.commit(pay);
@@ -209,7 +209,7 @@ describe('commit(fn)', () => {
     for (const { commit } of kept)
       await expect(async () => commit(() => {})).rejects.toThrow(/ended\. Nothing was written\.$/);
     await inbox.stats();
-    expect([await paid(), (await state())?.state]).toEqual([['ord_1'], 'done']);
+    expect([await listPaid(), (await state())?.state]).toEqual([['ord_1'], 'done']);
     expect(errors).toEqual([new Error('no stock')]);
   });
 
@@ -221,7 +221,7 @@ describe('commit(fn)', () => {
     ['promises in an array', () => [1].map(async () => {})],
     ['a rejected promise in an array', () => [1].map(() => Promise.reject(new Error('constraint')))],
   ])('is rolled back if fn returns %s, which may not have run', async (_what, result) => {
-    const { inbox, post, paid, state } = shop(
+    const { inbox, post, listPaid, state } = shop(
       ({ commit }, { pay }) =>
         commit((db) => {
           const written = pay(db);
@@ -234,11 +234,11 @@ describe('commit(fn)', () => {
     const lastError = expect.stringContaining(
       'The function passed to commit() returned a function, a generator, a query, a statement or promises in an array',
     );
-    expect([await paid(), await state()]).toMatchObject([[], { state: 'parked', lastError }]);
+    expect([await listPaid(), await state()]).toMatchObject([[], { state: 'parked', lastError }]);
   });
 
   it('does not repeat what fn wrote even if fn commits the transaction by itself: SQLite tells onError', async () => {
-    const { inbox, post, paid, state, errors } = shop(({ commit }, { pay }) =>
+    const { inbox, post, listPaid, state, errors } = shop(({ commit }, { pay }) =>
       commit((db) => {
         const written = pay(db);
         if ('exec' in db) return db.exec('COMMIT');
@@ -248,12 +248,12 @@ describe('commit(fn)', () => {
     await post(orderPaid('ord_1'));
     await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'done', attempts: 1 }));
     await inbox.idle();
-    expect(await paid()).toEqual(['ord_1']);
+    expect(await listPaid()).toEqual(['ord_1']);
     expect(errors).toHaveLength(isPostgres() ? 0 : 1);
   });
 
   it('fails if fn rolls the transaction back by itself, and the next attempt writes once', async () => {
-    const { post, paid, state, errors } = shop(
+    const { post, listPaid, state, errors } = shop(
       ({ commit, attempt }, { pay }) =>
         commit((db) => {
           const written = pay(db);
@@ -265,7 +265,7 @@ describe('commit(fn)', () => {
     );
     await post(orderPaid('ord_1'));
     await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'done', attempts: 2 }));
-    expect(await paid()).toEqual(['ord_1']);
+    expect(await listPaid()).toEqual(['ord_1']);
     const ended = { code: 'inbox_commit', message: 'The function passed to commit() ended its transaction.' };
     expect(errors[0]).toMatchObject(
       isPostgres() ? ended : { message: expect.stringContaining('no transaction is active') },

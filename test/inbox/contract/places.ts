@@ -13,7 +13,7 @@ import {
   type PostgresClient,
   type SqliteDatabase,
 } from '../../../src/inbox/index.js';
-import { connect, later, type Opened, openAndRecord, temporaryFile } from '../inboxes.js';
+import { connect, deferCleanup, type OpenedInbox, openAndRecord, temporaryFile } from '../inboxes.js';
 
 /** A delivery of either store: `commit()` passes the store's own client, and may be asynchronous. */
 export interface ContractDelivery extends Omit<InboxDelivery, 'commit'> {
@@ -29,12 +29,12 @@ export type BookOptions = Omit<OrderBookOptions, 'file' | 'database' | 'pool' | 
 
 /** The methods of an order book that write in a transaction of the shop. */
 export interface BoundBook {
-  credit(data: { order_id: string; amount: string; currency: string }, receivedAt?: Date): Paid;
-  decide(paymentId: string, orderId: string): Paid;
-  cancel(orderId: string): Paid;
-  returned(orderId: string): Paid;
+  credit(data: { order_id: string; amount: string; currency: string }, receivedAt?: Date): PaidOrders;
+  decide(paymentId: string, orderId: string): PaidOrders;
+  cancel(orderId: string): PaidOrders;
+  returned(orderId: string): PaidOrders;
 }
-type Paid = PaidOrder[] | Promise<PaidOrder[]>;
+type PaidOrders = PaidOrder[] | Promise<PaidOrder[]>;
 
 /** An order book of either store. */
 export interface ContractBook extends Pick<OrderBook, 'reserve' | 'open' | 'held' | 'dismiss' | 'overdue'> {
@@ -87,7 +87,7 @@ const sqlite: Store = {
         const book = openOrderBook(
           dies ? { database: killable(connect(file), dies), ...options } : { file, ...options },
         );
-        later(() => book.close());
+        deferCleanup(() => book.close());
         return { ...book, runWithin: withinSqlite(book, () => connect(file)) };
       },
       run: async (sql) => other.prepare(nameTables(sql)).all(),
@@ -185,7 +185,7 @@ export function newPlace(): Place {
 export function openAt(
   { place = newPlace(), ...options }: Partial<ContractOptions> & { place?: Place } = {},
   alone?: { sameProcess?: boolean },
-): Opened {
+): OpenedInbox {
   return openAndRecord((noting) => place.open({ ...noting, ...options }), alone);
 }
 

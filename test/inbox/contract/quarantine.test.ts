@@ -172,7 +172,7 @@ describe('a shop that goes live with the wrong scheme', () => {
 });
 
 describe('a delivery that is authentic, but not by the clock', () => {
-  const late = (order: string, minutes: number) => {
+  const signLate = (order: string, minutes: number) => {
     const timestamp = new Date(Date.now() - minutes * 60_000);
     return [orderPaid(order), sign({ rawBody: orderPaid(order), secret, timestamp })] as const;
   };
@@ -182,7 +182,7 @@ describe('a delivery that is authentic, but not by the clock', () => {
     ['timestamp_in_future', -6],
   ])('is refused with %s and kept, and recovered with another tolerance', async (code, minutes) => {
     const { inbox, post, calls } = openAt();
-    expect(await post(...late('ord_1', minutes))).toEqual({ status: 400, body: { error: code } });
+    expect(await post(...signLate('ord_1', minutes))).toEqual({ status: 400, body: { error: code } });
     expect(await inbox.refused()).toMatchObject([{ code, rawBody: orderPaid('ord_1') }]);
     expect(await inbox.recover()).toEqual({ recovered: 0, duplicates: 0, refused: 1 });
     expect(await inbox.recover({ toleranceSeconds: 330 })).toEqual({
@@ -229,7 +229,7 @@ describe('a delivery that is authentic, but not by the clock', () => {
   it('is a duplicate if its order is known: a replay fulfils nothing', async () => {
     const { inbox, post, calls } = openAt();
     await post(orderPaid('ord_1'));
-    expect(await post(...late('ord_1', 60))).toMatchObject({ status: 400 });
+    expect(await post(...signLate('ord_1', 60))).toMatchObject({ status: 400 });
     await inbox.idle();
     expect(await inbox.recover({ toleranceSeconds: Number.POSITIVE_INFINITY })).toEqual({
       recovered: 0,
@@ -243,7 +243,7 @@ describe('a delivery that is authentic, but not by the clock', () => {
   it('is recovered by an inbox with a wider tolerance of its own', async () => {
     const place = newPlace();
     const strict = openAt({ place });
-    await strict.post(...late('ord_1', 6));
+    await strict.post(...signLate('ord_1', 6));
     await strict.inbox.close();
     const wide = openAt({ place, toleranceSeconds: 3600 });
     expect(await wide.inbox.recover({ toleranceSeconds: undefined })).toMatchObject({ recovered: 1 });

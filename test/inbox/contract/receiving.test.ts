@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { sign, verify } from '../../../src/webhooks/index.js';
-import { later, orderPaid, received, secret, withResolvers } from '../inboxes.js';
+import { deferCleanup, orderPaid, received, secret, withResolvers } from '../inboxes.js';
 import { type ContractDelivery, isPostgres, newPlace, openAt } from './places.js';
 
 const refund = '{"type":"refund.created","data":{"refund_id":"re_1"}}';
@@ -156,7 +156,7 @@ describe('a delivery', () => {
     const { inbox, calls } = openAt();
     const { nodeHandler } = inbox;
     const server = createServer(nodeHandler).listen(0);
-    later(() => server.close());
+    deferCleanup(() => server.close());
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : undefined;
     const body = orderPaid('ord_1');

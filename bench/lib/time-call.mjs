@@ -1,5 +1,5 @@
-/** Microseconds a call, over as many batches as fill a tenth of a second; only what is asynchronous is awaited. */
-export async function timed(call, batch) {
+/** Returns the microseconds of a call, over as many batches as fill a tenth of a second. Only an asynchronous call is awaited. */
+export async function timeCall(call, batch) {
   globalThis.gc?.();
   const waits = call() instanceof Promise;
   const began = performance.now();
