@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { copyBook } from '../inbox/copy-book.js';
 import { actionAt, tableText } from './inbox-action.js';
 import { type Tables, withTables } from './inbox-place.js';
@@ -21,7 +22,10 @@ run in both. The source is not changed. Between two PostgreSQL databases, --sche
   async (place, given) => {
     const to = given.text('to');
     refuseUnless(to, 'Pass --to with the file or URL of the other inbox.');
-    refuseUnless(to.trim() !== place.trim(), 'Both are the same inbox. Pass --to with another one.');
+    refuseUnless(
+      realPath(to.trim()) !== realPath(place.trim()),
+      'Both are the same inbox. Pass --to with another one.',
+    );
     const schema = given.text('schema');
     const schemaOf = (name: string) => (/^\s*postgres/i.test(name) ? schema : undefined);
     const copyTables = async (source: Tables, target: Tables) => ({
@@ -58,3 +62,12 @@ run in both. The source is not changed. Between two PostgreSQL databases, --sche
     return [text, result, isOk];
   },
 );
+
+/** Returns the path of a file without links; a URL, or a file that is yet to be made, as it is. */
+function realPath(name: string): string {
+  try {
+    return realpathSync(name);
+  } catch {
+    return name;
+  }
+}

@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { callCommand } from '../helpers/command.js';
+import { isWindows } from '../helpers/systems.js';
 import { connect, openSqlite, orderPaid, temporaryFile } from '../inbox/inboxes.js';
 import { runInbox } from '../inbox/program.js';
 
@@ -94,6 +95,14 @@ describe('merchant-payments inbox', () => {
     expect(refused.status).toBe(2);
     expect(refused.stderr).toMatch(/visible to every user.* Set DATABASE_URL .* PGPASSWORD\./);
     expect(refused.stderr).not.toContain('topsecret');
+  });
+
+  it.skipIf(isWindows)('copy to the same file by a link is an error of usage', () => {
+    const file = temporaryFile();
+    writeFileSync(file, '');
+    symlinkSync(file, `${file}.link`);
+    const { status, stderr } = runInbox([file, 'copy', '--to', `${file}.link`]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining('Both are the same inbox.')]);
   });
 
   it('of a file that does not exist is an error, and it is not made', () => {
