@@ -134,7 +134,9 @@ const textOf = (value: unknown): string | undefined =>
 function fromColumns(text: string): BookLine | undefined {
   const [orderId, given] = columnsOf(text);
   const amount = amountOf(given);
-  return orderId === undefined || amount === undefined ? undefined : { orderId, amount, isHeld: false };
+  const hasThird = /^\d+\.\d+,/.test(amount ?? '');
+  if (orderId === undefined || amount === undefined || hasThird) return undefined;
+  return { orderId, amount, isHeld: false };
 }
 
 /** Returns two columns: `psql -At -F,` and `sqlite3 -csv` print commas, `mysql -N` tabs. The second is all that follows the first, even with a comma. */

@@ -22,6 +22,7 @@ describe('a line of the books', () => {
     'order_id,amount',
     'ord_1',
     'ord_1 19.90',
+    'ord_1,19.90,USD',
     '(2 rows)',
     '{"order_id":"ord_1"}',
     '{"amount":"1.00"}',
