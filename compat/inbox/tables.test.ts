@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { after, afterEach, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { openOrderBook } from 'merchant-payments/inbox';
+import { Client } from 'pg';
 import { type Postgres, startPostgres } from '../lib/servers.js';
 import { newDatabase, openShop, type Shop, sql } from './database.js';
 
@@ -235,6 +237,38 @@ test('instances that start at once create the tables once', async () => {
   );
   await shops[0]?.inbox.idle();
   assert.equal((await shops[0]?.inbox.stats())?.done, 6);
+});
+
+test('the tables of a schema are made while a transaction makes those of another schema', async () => {
+  const url = await newDatabase(postgres.url);
+  const other = new Client({ connectionString: url });
+  await other.connect();
+  try {
+    await other.query(`BEGIN; ${migrationOf('other')}`);
+    assert.equal(await open(url, { schema: 'own' }).post('ord_1'), 200);
+  } finally {
+    await other.end();
+  }
+});
+
+test('an order book says that its tables are missing, and how they are made', async () => {
+  const url = await newDatabase(postgres.url);
+  const { pool } = open(url, { work: false });
+  const book = openOrderBook({ pool });
+  assert.deepEqual(await book.held(), []);
+  await sql(url, 'DROP TABLE payments_inbox.payments_order_payment');
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    const crediting = book.credit(client, { order_id: 'ord_1', amount: '19.90', currency: 'USD' });
+    await assert.rejects(crediting, {
+      name: 'ConfigurationError',
+      message:
+        /^Tables are missing in schema "payments_inbox": relation .*payment" does not exist\. They are made when /,
+    });
+  } finally {
+    client.release(true);
+  }
 });
 
 test('the migration may run twice, at once, inside a transaction, and as a role that only owns the schema', async () => {

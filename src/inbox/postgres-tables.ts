@@ -33,8 +33,8 @@ const columnTypes: ColumnTypes = {
 /** The tables that `inbox --print-schema` prints. */
 const tableSets: readonly TableSet[] = [inboxTables, orderTables];
 
-/** The advisory lock held while tables are created: a random number, which no other program is likely to lock. */
-const lockId = 7_263_549_180_021;
+/** The class of the advisory lock that is held while the tables of a schema are made: a random number, which no other program is likely to lock. */
+const lockClass = 635_491_802;
 
 /** Returns one statement that makes tables, also for a migration of the shop. Running it again changes nothing. */
 export function schemaSql(schema = defaultSchema, sets = tableSets): string {
@@ -46,7 +46,7 @@ export function schemaSql(schema = defaultSchema, sets = tableSets): string {
 -- GRANT USAGE ON SCHEMA ${at} TO your_role;
 ${sets.flatMap((set) => grants(set, at)).join('\n')}
 DO $payments$ DECLARE known name[]; item record; BEGIN
-PERFORM pg_advisory_xact_lock(${lockId});
+PERFORM pg_advisory_xact_lock(${lockClass}, hashtext(${name}));
 IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = ${name}) THEN
   CREATE SCHEMA ${at};
   FOR item IN SELECT DISTINCT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END AS role
@@ -156,7 +156,12 @@ export function explainError(error: unknown, schema: string): unknown {
   if (!(error instanceof Error)) return error;
   const at = quoteName(schema);
   const code = errorCode(error);
-  if (code === '42703' || tableIsGone.includes(String(code)))
+  if (tableIsGone.includes(String(code)))
+    return new ConfigurationError(
+      `Tables are missing in schema ${at}: ${error.message}. They are made when an inbox or an order book is opened, or by what ` +
+        '"merchant-payments inbox --print-schema" prints.',
+    );
+  if (code === '42703')
     return new ConfigurationError(
       `Schema ${at} has tables named payments_inbox that are not of this package: ${error.message}. Rename them, or pass ` +
         'another "schema".',

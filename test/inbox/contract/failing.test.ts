@@ -51,6 +51,7 @@ describe('a function that fails', () => {
   it('at a payment that the order book has with another amount is parked at once, also when it is retried', async () => {
     const place = newPlace();
     const book = place.openBook();
+    expect(await book.held()).toEqual([]); // makes the tables
     const attempts: number[] = [];
     await book.runWithin(({ credit }) => credit({ order_id: 'ord_1', amount: '5.00', currency: 'USD' }));
     const { inbox, post } = openAt({

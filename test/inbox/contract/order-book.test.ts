@@ -413,6 +413,7 @@ test('the command finds a delivery of the amount of an order that is done, but w
 test('the command finds a payment behind 1,000 newer refused deliveries, and says how many were dropped', async () => {
   const book = openBook();
   const { args, cwd } = book.place;
+  expect(await book.held()).toEqual([]); // makes the tables
   const { inbox, post } = openAt({ place: book.place, on: { 'order.paid': () => {} }, keepRefused: 2000 });
   const body = JSON.stringify({
     type: 'order.paid',
