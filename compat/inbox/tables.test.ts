@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { after, afterEach, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openOrderBook } from 'merchant-payments/inbox';
-import { Client } from 'pg';
+import { Client, Pool } from 'pg';
 import { type Postgres, startPostgres } from '../lib/servers.js';
 import { newDatabase, openShop, type Shop, sql } from './database.js';
 
@@ -237,6 +237,30 @@ test('instances that start at once create the tables once', async () => {
   );
   await shops[0]?.inbox.idle();
   assert.equal((await shops[0]?.inbox.stats())?.done, 6);
+});
+
+test('another instance that makes the tables, before whichever statement of this one, is no loss of tables', async () => {
+  for (let [count, isOver] = [1, false]; !isOver; count++) {
+    const url = await newDatabase(postgres.url);
+    await sql(url, 'CREATE SCHEMA payments_inbox');
+    const pool = new Pool({ connectionString: url });
+    let statements = 0;
+    pool.on('connect', (client) => {
+      const { query } = client;
+      Object.assign(client, {
+        async query(...given: [text: string]) {
+          if (++statements === count) await sql(url, migrationOf('payments_inbox'));
+          // From here on, another instance waits for this one.
+          isOver ||= statements <= count && given[0].includes('pg_advisory_xact_lock');
+          return Reflect.apply(query, client, given);
+        },
+      });
+    });
+    const shop = open(url, { pool, work: false });
+    for (const id of ['ord_1', 'ord_2', 'ord_3']) assert.equal(await shop.post(id), 200);
+    assert.deepEqual(shop.errors, [], `before statement ${count}`);
+    assert.ok(count < 20);
+  }
 });
 
 test('the tables of a schema are made while a transaction makes those of another schema', async () => {

@@ -110,12 +110,15 @@ export function inSchema(sql: string, schema: string): string {
 /** Returns the tables of a set that are missing, and `isComplete`, which is true if the set has all that this version needs. */
 export async function findTables({ pool, schema }: PostgresPlace, set: TableSet) {
   const at = quoteName(schema);
+  const names = tablesOf(set).map(([table]) => table);
   const find = async (run: Run) => {
-    const missing: string[] = [];
-    for (const [table] of tablesOf(set)) {
-      const [found] = await run('SELECT to_regclass($1)::text AS name', [`${at}.${table}`]);
-      if (!found?.name) missing.push(table);
-    }
+    // One statement sees all that another transaction makes, or nothing of it.
+    const found = await run(
+      `SELECT relname::text AS name FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid
+      WHERE nspname = $1 AND relname IN (${names.map((name) => `'${name}'`).join(', ')})`,
+      [schema],
+    );
+    const missing = names.filter((name) => !found.some((row) => row.name === name));
     if (missing.includes(`${set.name}_version`)) return { missing, isComplete: false };
     const [versions] = await run(inSchema(versionsOf(set), schema));
     return { missing, isComplete: isCurrent(set, versions, `Schema ${at}`) && missing.length === 0 };
