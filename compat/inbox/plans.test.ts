@@ -50,7 +50,7 @@ test('what stores, claims, renews and settles a delivery uses an index beside 20
   await shop.close();
   const plans: string[] = [];
   for (const text of statements.flatMap((sent) => sent.split(';')))
-    if (text.includes('payments_inbox')) {
+    if (text.includes('.payments_inbox')) {
       const plan = await sql(url, `EXPLAIN ${text}`);
       plans.push([text, ...plan.map(Object.values)].join('\n'));
     }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { withTimeout } from '../webhooks/with-timeout.js';
 import { type AttemptSettings, createAttempt, type InboxAttempt } from './attempt.js';
 import { type Claim, lostLease } from './entry.js';
@@ -114,8 +114,9 @@ export class Worker {
       const pauseMs = Math.max(0, Math.min(waitMs, until - performance.now(), longestPauseMs));
       // If no function runs, a slot has become free since the claim.
       if (running.length > 0) await withTimeout(pauseMs, Promise.race(running)).catch(() => {});
-      // Without this turn, functions that end at once would keep timers and requests of this process waiting.
-      await sleep(0);
+      // Without this turn, functions that end at once would keep timers and requests of this process waiting. A timer of 0 ms may
+      // be called before both, because Node calls timers that are due meanwhile in the same turn.
+      await nextTurn();
     }
     await Promise.all(this.together.map((worker) => worker.waitUntilSettled()));
   }
